@@ -1,0 +1,18 @@
+//! Arrays: a shape, an element type, and reference-counted storage read through strides.
+//!
+//! Every array behaves as a fresh value: views share storage, and a write first separates what
+//! is shared (copy on write by the reference count). This crate stores, views and converts; it
+//! does no arithmetic and knows no operation. Read `array`, then `storage`.
+#![forbid(unsafe_code)]
+
+mod array;
+mod convert;
+mod storage;
+mod view;
+mod views;
+
+pub use array::Array;
+pub use convert::{Number, narrow_bf16, narrow_f16};
+pub use storage::recycled_bytes;
+pub use view::{Offsets, View};
+pub use views::SliceSpec;

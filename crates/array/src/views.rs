@@ -1,0 +1,199 @@
+//! Views: reshape, transpose, slice, broadcast and row, none of which copies an element.
+//!
+//! `reshape` of an array that is not contiguous is the one that must copy.
+
+use crate::array::Array;
+use rung_base::{Error, ErrorKind, Result, Shape, Strides};
+
+/// Which part of an axis to take: from `start` to before `end` by `step`. Negative bounds count
+/// from the end, bounds outside the axis are clipped, `None` is the end that the step leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceSpec {
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    pub step: i64,
+}
+
+impl SliceSpec {
+    pub const ALL: SliceSpec = SliceSpec { start: None, end: None, step: 1 };
+
+    /// First index, number of elements.
+    fn resolve(self, extent: usize) -> (i64, usize) {
+        let n = extent as i64;
+        // A reversed slice may stand before the first element (-1) and starts at the last.
+        let (low, high) = if self.step > 0 { (0, n) } else { (-1, n - 1) };
+        let clip =
+            |bound: i64| (if bound < 0 { bound.saturating_add(n) } else { bound }).clamp(low, high);
+        let (first, last) = if self.step > 0 { (low, high) } else { (high, low) };
+        let start = self.start.map_or(first, clip);
+        let end = self.end.map_or(last, clip);
+        let span = if self.step > 0 { end - start } else { start - end };
+        (
+            start,
+            if span <= 0 { 0 } else { (span as u64).div_ceil(self.step.unsigned_abs()) as usize },
+        )
+    }
+}
+
+impl Array {
+    fn with_layout(&self, shape: Shape, strides: Strides, offset: usize) -> Array {
+        Array {
+            storage: self.storage.clone(),
+            element_type: self.element_type,
+            shape,
+            strides,
+            offset,
+        }
+    }
+
+    /// The same elements in row-major order under another shape of the same size.
+    pub fn reshape(&self, shape: Shape) -> Result<Array> {
+        if shape.size() != self.size() {
+            return Err(Error::new(
+                ErrorKind::Shape,
+                format!(
+                    "reshape size mismatch: {} has {} elements and {shape} has {}",
+                    self.shape,
+                    self.size(),
+                    shape.size()
+                ),
+            ));
+        }
+        let packed = self.to_contiguous()?;
+        let strides = shape.strides();
+        Ok(packed.with_layout(shape, strides, packed.offset))
+    }
+
+    /// Axis i of the result is axis `axes[i]` of this array.
+    pub fn transpose(&self, axes: &[usize]) -> Result<Array> {
+        let mut seen = [false; 64];
+        let valid = axes.len() == self.rank()
+            && axes
+                .iter()
+                .all(|&a| a < axes.len().min(64) && !std::mem::replace(&mut seen[a], true));
+        if !valid {
+            return Err(Error::new(
+                ErrorKind::Axis,
+                format!(
+                    "transpose axes must be a permutation of the axes: {axes:?} for shape {}",
+                    self.shape
+                ),
+            ));
+        }
+        let shape = Shape::new(axes.iter().map(|&a| self.shape[a]))?;
+        let strides = axes.iter().map(|&a| self.strides[a]).collect();
+        Ok(self.with_layout(shape, strides, self.offset))
+    }
+
+    /// Part of each axis; axes beyond `specs` are taken whole.
+    pub fn slice(&self, specs: &[SliceSpec]) -> Result<Array> {
+        if specs.len() > self.rank() {
+            return Err(Error::new(
+                ErrorKind::Axis,
+                format!(
+                    "slice expects at most one spec per axis: {} specs for shape {}",
+                    specs.len(),
+                    self.shape
+                ),
+            ));
+        }
+        if specs.iter().any(|s| s.step == 0) {
+            return Err(Error::new(ErrorKind::Argument, "slice step must not be zero"));
+        }
+        let mut offset = self.offset as isize;
+        let (mut extents, mut strides) = (self.shape.to_vec(), self.strides.clone());
+        for (axis, spec) in specs.iter().enumerate() {
+            let (start, count) = spec.resolve(self.shape[axis]);
+            if count > 0 {
+                offset += start as isize * self.strides[axis];
+            }
+            // A step so large that it overflows reaches one element at most.
+            strides[axis] = self.strides[axis].saturating_mul(spec.step as isize);
+            extents[axis] = count;
+        }
+        Ok(self.with_layout(Shape::new(extents)?, strides, offset as usize))
+    }
+
+    /// This array read at a larger shape, with stride 0 along the axes it is repeated over.
+    pub fn broadcast_to(&self, shape: &Shape) -> Result<Array> {
+        if self.shape.broadcast(shape)? != *shape {
+            return Err(Error::new(
+                ErrorKind::Shape,
+                format!("shape mismatch: {} does not broadcast to {shape}", self.shape),
+            ));
+        }
+        let strides = self.shape.broadcast_strides(&self.strides, shape);
+        Ok(self.with_layout(shape.clone(), strides, self.offset))
+    }
+
+    /// The sub-array at `index` of the first axis, which is dropped.
+    pub fn row(&self, index: usize) -> Result<Array> {
+        if self.rank() == 0 || index >= self.shape[0] {
+            return Err(Error::new(
+                ErrorKind::Index,
+                format!("row index out of range: {index} of shape {}", self.shape),
+            ));
+        }
+        let offset = self.offset as isize + index as isize * self.strides[0];
+        let shape = self.shape.without(0, false);
+        Ok(self.with_layout(shape, Strides::from_slice(&self.strides[1..]), offset as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rung_base::Element;
+
+    fn counting(extents: &[usize]) -> Array {
+        let shape = Shape::new(extents.iter().copied()).unwrap();
+        let elements: Vec<i64> = (0..shape.size() as i64).collect();
+        Array::from_slice(&elements, shape).unwrap()
+    }
+
+    fn list<T: Element>(a: &Array) -> Vec<T> {
+        a.view::<T>().iter().collect()
+    }
+
+    #[test]
+    fn slices_follow_the_rules_of_basic_slicing() {
+        let a = counting(&[10]);
+        let take =
+            |start, end, step| list::<i64>(&a.slice(&[SliceSpec { start, end, step }]).unwrap());
+        assert_eq!(take(Some(2), Some(5), 1), [2, 3, 4]);
+        assert_eq!(take(Some(-3), None, 1), [7, 8, 9]);
+        assert_eq!(take(None, None, -4), [9, 5, 1]);
+        assert_eq!(take(Some(5), Some(2), -1), [5, 4, 3]);
+        assert_eq!(take(Some(3), Some(100), 3), [3, 6, 9]);
+        assert_eq!(take(Some(7), Some(2), 1), []);
+        assert_eq!(take(Some(i64::MIN), Some(i64::MAX), 5), [0, 5]);
+        assert_eq!(take(None, None, i64::MIN), [9]);
+        assert!(a.slice(&[SliceSpec { start: None, end: None, step: 0 }]).is_err());
+    }
+
+    #[test]
+    fn views_of_views_keep_their_elements() {
+        let a = counting(&[2, 3, 4]);
+        let t = a.transpose(&[2, 0, 1]).unwrap();
+        assert_eq!(t.shape()[..], [4, 2, 3]);
+        assert_eq!(list::<i64>(&t.row(1).unwrap()), [1, 5, 9, 13, 17, 21]);
+        let r = t.reshape(Shape::new([8, 3]).unwrap()).unwrap();
+        assert_eq!(list::<i64>(&r)[..4], [0, 4, 8, 12]);
+        let b =
+            a.row(0).unwrap().row(2).unwrap().broadcast_to(&Shape::new([2, 4]).unwrap()).unwrap();
+        assert_eq!(list::<i64>(&b), [8, 9, 10, 11, 8, 9, 10, 11]);
+        assert!(a.transpose(&[0, 0, 1]).is_err());
+        assert!(a.transpose(&[0, 1]).is_err());
+    }
+
+    #[test]
+    fn a_slice_of_nothing_at_the_end_stays_inside_the_storage() {
+        let a = counting(&[3]).slice(&[SliceSpec { start: Some(3), end: None, step: 1 }]).unwrap();
+        assert_eq!(a.size(), 0);
+        assert!(a.as_slice::<i64>().unwrap().is_empty());
+        assert!(a.to_contiguous().is_ok());
+        let mut row = counting(&[3, 0]).row(2).unwrap();
+        assert!(row.as_slice::<i64>().unwrap().is_empty());
+        assert!(row.make_mut::<i64>().unwrap().is_empty());
+    }
+}
