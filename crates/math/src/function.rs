@@ -1,0 +1,236 @@
+//! Traits that turn a definition into a type without values, so that another crate can be generic
+//! over "which function": lanes instantiate `F::at` with vector types, `trace` records it, the
+//! table names it. The elementary functions are in `exponential`, `hyperbolic`, ...; this file
+//! holds the traits and the functions that take a handful of primitives (spec linalg 1.8).
+
+use crate::real::{Bits, Mask, Real};
+
+/// A function of one number.
+pub trait Unary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at<R: Real>(x: R) -> R;
+}
+
+/// A function of two numbers.
+pub trait Binary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at<R: Real>(a: R, b: R) -> R;
+}
+
+/// A function of three numbers.
+pub trait Ternary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at<R: Real>(a: R, b: R, c: R) -> R;
+}
+
+/// A relation between two numbers.
+pub trait Compare: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at<R: Real>(a: R, b: R) -> R::Mask;
+}
+
+/// The meaning of a `Binary` for integers; results wrap.
+pub trait IntegerBinary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at(a: i64, b: i64) -> i64;
+}
+
+/// The meaning of a `Compare` for integers.
+pub trait IntegerCompare: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at(a: i64, b: i64) -> bool;
+}
+
+macro_rules! unary {
+    ($(#[$doc:meta])* $name:ident, |$x:ident| $body:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name;
+        impl Unary for $name {
+            #[inline(always)]
+            fn at<R: Real>($x: R) -> R { $body }
+        }
+    };
+}
+
+macro_rules! binary {
+    ($(#[$doc:meta])* $name:ident, |$a:ident, $b:ident| $body:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name;
+        impl Binary for $name {
+            #[inline(always)]
+            fn at<R: Real>($a: R, $b: R) -> R { $body }
+        }
+    };
+    ($(#[$doc:meta])* $name:ident, |$a:ident, $b:ident| $body:expr, integers $integers:expr) => {
+        binary!($(#[$doc])* $name, |$a, $b| $body);
+        impl IntegerBinary for $name {
+            #[inline(always)]
+            fn at($a: i64, $b: i64) -> i64 { $integers }
+        }
+    };
+}
+
+macro_rules! compare {
+    ($(#[$doc:meta])* $name:ident, |$a:ident, $b:ident| $body:expr, integers $integers:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name;
+        impl Compare for $name {
+            #[inline(always)]
+            fn at<R: Real>($a: R, $b: R) -> R::Mask { $body }
+        }
+        impl IntegerCompare for $name {
+            #[inline(always)]
+            fn at($a: i64, $b: i64) -> bool { $integers }
+        }
+    };
+}
+
+unary!(
+    /// The square root: NaN for negative numbers, -0.0 for -0.0.
+    Sqrt, |x| x.sqrt());
+unary!(
+    /// Clears the sign bit.
+    Abs, |x| x.abs());
+unary!(
+    /// Flips the sign bit.
+    Negative, |x| -x);
+unary!(
+    /// x * x.
+    Square, |x| x * x);
+unary!(
+    /// 1 / x.
+    Reciprocal, |x| R::constant(1.0) / x);
+unary!(
+/// -1, +0.0 or 1; +0.0 for both zeros, NaN for NaN.
+Sign, |x| {
+    let zero = R::constant(0.0);
+    let positive = R::select(zero.less(x), R::constant(1.0), zero);
+    let signed = R::select(x.less(zero), R::constant(-1.0), positive);
+    R::select(x.is_nan(), R::canonical_nan(), signed)
+});
+unary!(
+    /// The larger of x and +0.0, so +0.0 for -0.0; NaN for NaN.
+    Relu, |x| <Maximum as Binary>::at(x, R::constant(0.0)));
+
+binary!(
+    /// a + b.
+    Add, |a, b| a + b, integers a.wrapping_add(b));
+binary!(
+    /// a - b.
+    Sub, |a, b| a - b, integers a.wrapping_sub(b));
+binary!(
+    /// a * b.
+    Mul, |a, b| a * b, integers a.wrapping_mul(b));
+binary!(
+    /// a / b. Integers have no quotient of their own: they are widened to f64 first.
+    Div, |a, b| a / b);
+binary!(
+    /// The larger; canonical NaN if either is NaN; -0.0 counts as below +0.0.
+    Maximum, |a, b| {
+        let equal = (a.bits() & b.bits()).real();
+        let larger = R::select(a.less(b), b, a);
+        let larger = R::select(a.equal(b), equal, larger);
+        R::select(a.is_nan().or(b.is_nan()), R::canonical_nan(), larger)
+    }, integers a.max(b));
+binary!(
+    /// The smaller; canonical NaN if either is NaN; -0.0 counts as below +0.0.
+    Minimum, |a, b| {
+        let equal = (a.bits() | b.bits()).real();
+        let smaller = R::select(b.less(a), b, a);
+        let smaller = R::select(a.equal(b), equal, smaller);
+        R::select(a.is_nan().or(b.is_nan()), R::canonical_nan(), smaller)
+    }, integers a.min(b));
+
+compare!(
+    /// a = b; false with NaN.
+    Equal, |a, b| a.equal(b), integers a == b);
+compare!(
+    /// Not (a = b); true with NaN.
+    NotEqual, |a, b| a.equal(b).not(), integers a != b);
+compare!(
+    /// a > b; false with NaN.
+    Greater, |a, b| b.less(a), integers a > b);
+compare!(
+    /// a >= b; false with NaN.
+    GreaterEqual, |a, b| b.less_equal(a), integers a >= b);
+compare!(
+    /// a < b; false with NaN.
+    Less, |a, b| a.less(b), integers a < b);
+compare!(
+    /// a <= b; false with NaN.
+    LessEqual, |a, b| a.less_equal(b), integers a <= b);
+
+/// minimum(maximum(a, low), high).
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Clip;
+impl Ternary for Clip {
+    #[inline(always)]
+    fn at<R: Real>(a: R, low: R, high: R) -> R {
+        <Minimum as Binary>::at(<Maximum as Binary>::at(a, low), high)
+    }
+}
+
+/// `yes` where the mask number is true: anything but a zero, NaN included.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Where;
+impl Ternary for Where {
+    #[inline(always)]
+    fn at<R: Real>(mask: R, yes: R, no: R) -> R {
+        R::select(mask.equal(R::constant(0.0)), no, yes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(left: f64, right: f64) {
+        assert_eq!(left.to_bits(), right.to_bits(), "{left} and {right}");
+    }
+
+    #[test]
+    fn maximum_and_minimum_order_the_zeros_and_propagate_nan() {
+        same(<Maximum as Binary>::at(-0.0, 0.0), 0.0);
+        same(<Maximum as Binary>::at(0.0, -0.0), 0.0);
+        same(<Maximum as Binary>::at(-0.0, -0.0), -0.0);
+        same(<Minimum as Binary>::at(0.0, -0.0), -0.0);
+        same(<Minimum as Binary>::at(-0.0, 0.0), -0.0);
+        same(<Maximum as Binary>::at(1.0, -f64::NAN), f64::canonical_nan());
+        same(<Minimum as Binary>::at(-f64::NAN, 1.0), f64::canonical_nan());
+        same(<Maximum as Binary>::at(f64::NEG_INFINITY, -3.0), -3.0);
+        same(<Minimum as Binary>::at(2.0, 5.0), 2.0);
+    }
+
+    #[test]
+    fn sign_relu_and_clip() {
+        same(Sign::at(-0.0), 0.0);
+        same(Sign::at(-5.0e-324), -1.0);
+        same(Sign::at(f64::INFINITY), 1.0);
+        same(Sign::at(-f64::NAN), f64::canonical_nan());
+        same(Relu::at(-0.0), 0.0);
+        same(Relu::at(-1.0), 0.0);
+        same(Relu::at(2.5), 2.5);
+        same(Clip::at(7.0, -1.0, 3.0), 3.0);
+        same(Where::at(f64::NAN, 1.0, 2.0), 1.0);
+        same(Where::at(-0.0, 1.0, 2.0), 2.0);
+    }
+
+    #[test]
+    fn comparisons_are_false_with_nan_except_not_equal() {
+        assert!(!<Equal as Compare>::at(f64::NAN, f64::NAN));
+        assert!(<NotEqual as Compare>::at(f64::NAN, f64::NAN));
+        assert!(!<LessEqual as Compare>::at(f64::NAN, 1.0));
+        assert!(!<Greater as Compare>::at(1.0, f64::NAN));
+        assert!(<Equal as Compare>::at(-0.0_f64, 0.0));
+    }
+
+    #[test]
+    fn integers_wrap() {
+        assert_eq!(<Add as IntegerBinary>::at(i64::MAX, 1), i64::MIN);
+        assert_eq!(<Mul as IntegerBinary>::at(i64::MIN, -1), i64::MIN);
+        assert_eq!(<Maximum as IntegerBinary>::at(-3, 2), 2);
+    }
+}

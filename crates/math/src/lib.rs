@@ -1,0 +1,34 @@
+//! Definitions: the plainest text of every scalar function, fold order and generator. One text,
+//! generic over `trait Real`, is instantiated as scalar (here), as vector lanes (crate `lanes`)
+//! and as a trace that becomes kernel text (crate `kernel`), so all give the same bits.
+//!
+//! Built only from IEEE `+ - * / sqrt`, comparisons and integer operations on the bits, each
+//! rounded once. No fused multiply-add and no host library in a definition; nothing here is fast
+//! on purpose, and nothing knows an array, an operation's name or a device.
+//!
+//! NaN: a function that can turn a number into NaN by its own text (the elementary functions,
+//! maximum, minimum, relu, sign) gives the canonical quiet NaN, 0x7FC00000 or
+//! 0x7FF8000000000000. For `+ - * / sqrt` alone the sign and payload of a NaN differ between
+//! processors and are **outside the contract**: tests take any two NaNs there as equal.
+//!
+//! Read `real`, then `function`, then `fold` and `product`.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod fold;
+pub mod function;
+pub mod graph;
+pub mod product;
+pub mod random;
+pub mod real;
+mod scalar;
+pub mod trace;
+
+pub use function::{
+    Abs, Add, Binary, Clip, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
+    IntegerCompare, Less, LessEqual, Maximum, Minimum, Mul, Negative, NotEqual, Reciprocal, Relu,
+    Sign, Sqrt, Square, Sub, Ternary, Unary, Where,
+};
+pub use graph::{Graph, Id, Kind, Node};
+pub use real::{Bits, Mask, Real, Width};
+pub use trace::{trace_binary, trace_compare, trace_ternary, trace_unary};
