@@ -1,0 +1,108 @@
+//! Which vectors the processor has, chosen at run time, and the one door through which every
+//! kernel enters code compiled for them.
+//!
+//! A kernel is a `Task`: plain generic code over `Simd`. `Level::run` calls it inside a function
+//! that has the processor features switched on, and everything below is inlined into it. The bits
+//! do not depend on the level. Read `vector` for the operations of one vector.
+
+#[cfg(target_arch = "x86_64")]
+use crate::vector::x86::{Avx2, Avx512};
+use crate::vector::{Simd, portable::Portable};
+
+/// The widest vectors that kernels use, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// 128 bits from the baseline of the target: SSE2, NEON or wasm simd128.
+    Portable,
+    /// 256 bits with fused multiply-add.
+    Avx2,
+    /// 512 bits.
+    Avx512,
+}
+
+/// One piece of work written once for all levels. `run` must be `#[inline(always)]`, and so must
+/// everything it calls that touches vectors.
+pub(crate) trait Task {
+    type Output;
+    fn run<S: Simd>(self) -> Self::Output;
+}
+
+impl Level {
+    /// The best level of this processor.
+    pub fn detect() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let wide = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if wide && fused {
+                return Level::Avx512;
+            }
+            if fused {
+                return Level::Avx2;
+            }
+        }
+        Level::Portable
+    }
+
+    /// Every level that this processor can run, narrowest first; tests go through them.
+    pub fn available() -> Vec<Level> {
+        [Level::Portable, Level::Avx2, Level::Avx512]
+            .into_iter()
+            .filter(|level| *level <= Level::detect())
+            .collect()
+    }
+
+    /// Lanes of each float width: `f64x8 f32x16`.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Level::Portable => "f64x2 f32x4",
+            Level::Avx2 => "f64x4 f32x8",
+            Level::Avx512 => "f64x8 f32x16",
+        }
+    }
+
+    /// Runs `task` with this level's vectors. A level above the processor's runs as `Portable`
+    /// would be wrong to hide, so `Lanes` never holds one: see `Lanes::with`.
+    #[inline]
+    pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
+        match self {
+            Level::Portable => task.run::<Portable>(),
+            // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { run_avx2(task) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { run_avx512(task) },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => task.run::<Portable>(),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn run_avx2<T: Task>(task: T) -> T::Output {
+    task.run::<Avx2>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn run_avx512<T: Task>(task: T) -> T::Output {
+    task.run::<Avx512>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_up_to_the_detected_one_is_available() {
+        let levels = Level::available();
+        assert_eq!(levels[0], Level::Portable);
+        assert_eq!(*levels.last().unwrap(), Level::detect());
+        assert_eq!(Level::Avx512.describe(), "f64x8 f32x16");
+    }
+}

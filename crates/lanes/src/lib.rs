@@ -1,0 +1,46 @@
+//! SIMD kernels and threads over slices, each giving the bits of its definition in `rung-math`.
+//!
+//! Nothing here knows an array, an operation's name or an element type beyond the slice it is
+//! handed; `rung-ops` decides what to call. Every driver takes a `Lanes`: which vectors, and which
+//! workers. Begin with `level` and `workers`, then `product`.
+
+pub mod level;
+pub(crate) mod operand;
+pub mod product;
+pub(crate) mod scratch;
+pub mod vector;
+pub mod workers;
+
+pub use level::Level;
+pub use product::{Matrix, product, stack};
+pub use vector::Float;
+pub use workers::Workers;
+
+/// The vectors and the threads that drivers use.
+pub struct Lanes {
+    level: Level,
+    workers: Workers,
+}
+
+impl Lanes {
+    /// The widest vectors of this processor and `threads` threads, the caller included.
+    pub fn new(threads: usize) -> Lanes {
+        Lanes::with(Level::detect(), threads)
+    }
+
+    /// A chosen level, for tests and comparisons; one that the processor lacks is lowered to what
+    /// it has.
+    pub fn with(level: Level, threads: usize) -> Lanes {
+        Lanes { level: level.min(Level::detect()), workers: Workers::new(threads) }
+    }
+
+    /// Which vectors are used.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The threads.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
+    }
+}
