@@ -1,0 +1,246 @@
+//! The bodies on the heap: pairs, strings, arrays, hash tables, instances and the rest.
+//!
+//! Data and access only; what the language's functions do with them is in `library`. Interior
+//! borrows are short: no borrow is held while Lisp code runs.
+
+use std::cell::{Cell, RefCell};
+
+use num_bigint::BigInt;
+
+use crate::condition::Condition;
+use crate::heap::{Children, Slot};
+use crate::package::PackageId;
+use crate::stream::Stream;
+use crate::symbol::Symbol;
+use crate::value::Value;
+
+pub use crate::hash_table::{HashTable, Test};
+
+/// A pair.
+pub struct Cons {
+    car: Slot,
+    cdr: Slot,
+}
+
+impl Cons {
+    /// A pair of the two values.
+    #[inline]
+    pub fn new(car: Value, cdr: Value) -> Cons {
+        Cons { car: Slot::new(car), cdr: Slot::new(cdr) }
+    }
+
+    /// The first half.
+    #[inline(always)]
+    pub fn car(&self) -> Value {
+        self.car.get()
+    }
+
+    /// The second half.
+    #[inline(always)]
+    pub fn cdr(&self) -> Value {
+        self.cdr.get()
+    }
+
+    /// Replaces the first half.
+    pub fn set_car(&self, value: Value) {
+        self.car.set(value);
+    }
+
+    /// Replaces the second half.
+    pub fn set_cdr(&self, value: Value) {
+        self.cdr.set(value);
+    }
+}
+
+impl Children for Cons {
+    fn children(&self, visit: &mut dyn FnMut(&Value)) {
+        self.car.children(visit);
+        self.cdr.children(visit);
+    }
+}
+
+/// A string: scalar values in constant time, with an optional fill pointer.
+#[derive(Default)]
+pub struct Text {
+    /// All characters, those beyond the fill pointer included.
+    pub characters: RefCell<Vec<char>>,
+    /// How many characters count, when the string has a fill pointer.
+    pub fill_pointer: Cell<Option<usize>>,
+    /// Made with `:adjustable`.
+    pub adjustable: Cell<bool>,
+}
+
+impl Text {
+    /// The active length.
+    pub fn len(&self) -> usize {
+        self.fill_pointer.get().unwrap_or_else(|| self.characters.borrow().len())
+    }
+
+    /// Whether no character is active.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The active characters as Rust text.
+    pub fn to_text(&self) -> String {
+        self.characters.borrow()[..self.len()].iter().collect()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        Text { characters: RefCell::new(text.chars().collect()), ..Text::default() }
+    }
+}
+
+impl From<Vec<char>> for Text {
+    fn from(characters: Vec<char>) -> Text {
+        Text { characters: RefCell::new(characters), ..Text::default() }
+    }
+}
+
+impl Children for Text {
+    fn children(&self, _visit: &mut dyn FnMut(&Value)) {}
+}
+
+/// A ratio in lowest terms, its denominator above 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ratio {
+    /// Carries the sign.
+    pub numerator: BigInt,
+    /// At least 2.
+    pub denominator: BigInt,
+}
+
+/// An array of any rank whose elements are any values.
+pub struct GeneralArray {
+    /// The length along each axis; none for rank 0.
+    pub dimensions: RefCell<Vec<usize>>,
+    /// The elements, last axis fastest.
+    pub elements: RefCell<Vec<Value>>,
+    /// How many elements count, when a vector has a fill pointer.
+    pub fill_pointer: Cell<Option<usize>>,
+    /// Made with `:adjustable`.
+    pub adjustable: bool,
+}
+
+impl GeneralArray {
+    /// A simple vector.
+    pub fn vector(elements: Vec<Value>) -> GeneralArray {
+        GeneralArray {
+            dimensions: RefCell::new(vec![elements.len()]),
+            elements: RefCell::new(elements),
+            fill_pointer: Cell::new(None),
+            adjustable: false,
+        }
+    }
+
+    /// An array of the shape; the elements are in row-major order and fit it.
+    pub fn new(dimensions: Vec<usize>, elements: Vec<Value>) -> GeneralArray {
+        debug_assert_eq!(dimensions.iter().product::<usize>(), elements.len());
+        GeneralArray { dimensions: RefCell::new(dimensions), ..GeneralArray::vector(elements) }
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.dimensions.borrow().len()
+    }
+
+    /// The active length of a vector, the total size of any other array.
+    pub fn len(&self) -> usize {
+        self.fill_pointer.get().unwrap_or_else(|| self.elements.borrow().len())
+    }
+
+    /// Whether no element is active.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a class knows of itself: conditions, structures and later standard classes.
+pub struct Class {
+    /// Its name.
+    pub name: Symbol,
+    /// Itself first, then its superclasses in order of precedence.
+    pub precedence: Vec<Symbol>,
+    /// All slots, inherited ones first.
+    pub slots: Vec<SlotDefinition>,
+    /// For conditions: a string, or a function of the condition and a stream.
+    pub report: Value,
+    /// Condition or structure.
+    pub kind: ClassKind,
+}
+
+/// Which family a class belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClassKind {
+    /// Made by `define-condition`.
+    Condition,
+    /// Made by `defstruct`.
+    Structure,
+}
+
+/// One slot of a class.
+#[derive(Clone)]
+pub struct SlotDefinition {
+    /// Its name.
+    pub name: Symbol,
+    /// Keywords that set it when an instance is made.
+    pub initargs: Vec<Symbol>,
+    /// A function of no arguments that gives its first value, or `Unbound`.
+    pub initform: Value,
+}
+
+/// An instance of a structure class.
+pub struct Instance {
+    /// Its class.
+    pub class: crate::heap::Ref<Object>,
+    /// One value per slot of the class.
+    pub slots: RefCell<Vec<Value>>,
+}
+
+/// The rarer kinds of value.
+pub enum Object {
+    /// An integer outside 64 bits.
+    Bignum(BigInt),
+    /// A ratio.
+    Ratio(Ratio),
+    /// A general array.
+    Array(GeneralArray),
+    /// A hash table.
+    HashTable(HashTable),
+    /// A package.
+    Package(PackageId),
+    /// A stream.
+    Stream(Stream),
+    /// A condition.
+    Condition(Box<Condition>),
+    /// A class.
+    Class(Box<Class>),
+    /// An instance of a structure class.
+    Instance(Instance),
+    /// A pathname, as its native text.
+    Pathname(String),
+}
+
+const _: () = assert!(size_of::<Object>() <= 112);
+
+impl Children for Object {
+    fn children(&self, visit: &mut dyn FnMut(&Value)) {
+        match self {
+            Object::Array(array) => array.elements.borrow().iter().for_each(visit),
+            Object::HashTable(table) => table.children(visit),
+            Object::Condition(condition) => condition.children(visit),
+            Object::Class(class) => {
+                visit(&class.report);
+                class.slots.iter().for_each(|slot| visit(&slot.initform));
+            }
+            Object::Instance(instance) => {
+                visit(&Value::Object(instance.class.clone()));
+                instance.slots.borrow().iter().for_each(visit);
+            }
+            Object::Stream(stream) => stream.children(visit),
+            Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
+        }
+    }
+}
