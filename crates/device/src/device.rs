@@ -1,0 +1,145 @@
+//! What a device is to the rest of Rung: buffers, launches and one wait at a read.
+//!
+//! A device runs kernels and knows no operation and no array; `rung-ops` decides what runs where
+//! and keeps residency. Nothing here waits except `download` and `synchronize`. Failures are
+//! values with a decline code and a text. Read `wgpu` for the one binding there is so far.
+
+use rung_kernel::{Launch, Variants};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// A device that passed its self-test.
+pub trait Device: Send + Sync {
+    /// What it is and what it can do.
+    fn info(&self) -> &Info;
+
+    /// A buffer of `bytes` zeros; 0 bytes are allowed.
+    fn allocate(&self, bytes: usize) -> Outcome<Buffer>;
+
+    /// A buffer holding a copy of `bytes`; the caller's memory is free on return.
+    fn upload(&self, bytes: &[u8]) -> Outcome<Buffer>;
+
+    /// Queues one run of a kernel over its buffers in binding order. Does not wait: a failure on
+    /// the device is reported by the next call that does.
+    fn launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()>;
+
+    /// Waits for everything queued and copies the first `into.len()` bytes of the buffer home.
+    fn download(&self, buffer: &Buffer, into: &mut [u8]) -> Outcome<()>;
+
+    /// Waits for everything queued.
+    fn synchronize(&self) -> Outcome<()>;
+}
+
+/// Device memory, freed when the last clone is dropped (after the queue has passed its last use).
+#[derive(Clone)]
+pub struct Buffer {
+    pub(crate) inner: Arc<dyn Any + Send + Sync>,
+    bytes: usize,
+}
+
+impl Buffer {
+    pub(crate) fn new(inner: Arc<dyn Any + Send + Sync>, bytes: usize) -> Buffer {
+        Buffer { inner, bytes }
+    }
+
+    /// The size that was asked for.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} bytes)", self.bytes)
+    }
+}
+
+/// What a device is and what it can do; only capabilities, never names, decide what runs on it.
+#[derive(Clone, Debug)]
+pub struct Info {
+    /// The library that reaches it: `wgpu`.
+    pub binding: &'static str,
+    /// The adapter's name.
+    pub name: String,
+    /// Driver and version.
+    pub driver: String,
+    /// `vulkan`.
+    pub backend: String,
+    /// Runs on the CPU.
+    pub software: bool,
+    /// Shares its memory with the CPU.
+    pub integrated: bool,
+    pub f64: bool,
+    pub i64: bool,
+    pub f16: bool,
+    pub subgroups: bool,
+    /// Most bytes of a buffer that one kernel can see.
+    pub max_binding: u64,
+    /// Most bytes of one buffer.
+    pub max_buffer: u64,
+    /// Most groups of a launch along one axis.
+    pub max_groups: u32,
+    /// The exact replacements that its kernels use.
+    pub variants: Variants,
+    /// Checks of the self-test: passed, all.
+    pub self_test: (usize, usize),
+}
+
+/// Why a device call could not be made: the decline codes of the ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FailureCode {
+    /// No memory for it.
+    Memory,
+    /// A buffer larger than a kernel can see.
+    Binding,
+    /// More groups than the device takes.
+    Grid,
+    /// The device has no doubles.
+    NoDouble,
+    /// The kernel's text was refused: our own mistake.
+    Compile,
+    /// The device is gone for this process.
+    Lost,
+    /// Anything else the driver reported.
+    Driver,
+}
+
+impl FailureCode {
+    /// The code as explain prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureCode::Memory => "memory",
+            FailureCode::Binding => "binding",
+            FailureCode::Grid => "grid",
+            FailureCode::NoDouble => "no-double",
+            FailureCode::Compile => "compile",
+            FailureCode::Lost => "lost",
+            FailureCode::Driver => "driver",
+        }
+    }
+}
+
+/// A device call that failed: code and text of the decline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub code: FailureCode,
+    pub text: String,
+}
+
+impl Failure {
+    pub(crate) fn new(code: FailureCode, text: impl Into<String>) -> Failure {
+        Failure { code, text: text.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The result of a device call.
+pub type Outcome<T> = Result<T, Failure>;

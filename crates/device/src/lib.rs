@@ -1,0 +1,12 @@
+//! Devices: finding one, testing its rounding, and running kernels on it.
+//!
+//! A device never names an operation; it knows buffers and launches. Read `device` for the trait,
+//! `probe` for how one is found, `self_test` for what it must compute exactly.
+
+mod device;
+mod probe;
+mod self_test;
+mod wgpu;
+
+pub use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
+pub use crate::probe::{Adapter, Reason, Survey, adapters, probe, probe_with};

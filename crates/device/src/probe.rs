@@ -1,0 +1,178 @@
+//! Finding a device: which adapters there are, which of them may be used and why not, and the
+//! first that passes its self-test.
+//!
+//! Never panics and never throws: a machine without a loader, an adapter or a feature gives a
+//! reason in the words of the specification. How often it runs is the caller's affair.
+
+use crate::device::Device;
+use crate::self_test;
+use crate::wgpu::{block_on, first_line, open};
+use rung_base::DeviceChoice;
+use rung_kernel::Variants;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Why there is no device, in the words that the user reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason(pub String);
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One adapter of the machine, as `rung doctor` lists it.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    pub name: String,
+    pub driver: String,
+    /// `vulkan`.
+    pub backend: String,
+    pub software: bool,
+    /// Why `auto` would not take it; `None` when it would be tried.
+    pub unusable: Option<String>,
+}
+
+/// What was found, and whether there is a Vulkan loader to ask at all.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    pub loader: bool,
+    pub adapters: Vec<Adapter>,
+}
+
+/// All adapters with the reason each is or is not usable. Opens none of them.
+pub fn adapters() -> Survey {
+    let adapters = found().iter().map(|a| summary(&a.get_info())).collect();
+    Survey { loader: instance().is_some(), adapters }
+}
+
+/// The device of this choice, tested and ready, or why there is none.
+pub fn probe(choice: &DeviceChoice) -> Result<Arc<dyn Device>, Reason> {
+    match choice {
+        DeviceChoice::None => Err(Reason("hidden by RUNG_DEVICE=none".to_string())),
+        DeviceChoice::Auto => automatic(),
+        DeviceChoice::Named(name) => named(name, Variants::default()),
+    }
+}
+
+fn automatic() -> Result<Arc<dyn Device>, Reason> {
+    let adapters = found();
+    let mut first_reason = None;
+    for adapter in &adapters {
+        let tried = match summary(&adapter.get_info()).unusable {
+            Some(reason) => Err(Reason(reason)),
+            None => start(adapter, Variants::default()),
+        };
+        match tried {
+            Ok(device) => return Ok(device),
+            Err(reason) => first_reason = first_reason.or(Some(reason)),
+        }
+    }
+    Err(first_reason.unwrap_or_else(|| Reason("no GPU adapter".to_string())))
+}
+
+/// As `probe` for a name, with these replacements in use from the start. For tests, which run the
+/// software variants on a device that does not need them.
+pub fn probe_with(name: &str, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
+    named(name, variants)
+}
+
+fn named(name: &str, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
+    if name.to_ascii_lowercase().starts_with("cuda:") {
+        return Err(Reason("CUDA is not built into this version".to_string()));
+    }
+    let adapters = found();
+    let wanted = name.to_lowercase();
+    let fits = |a: &&wgpu::Adapter| a.get_info().name.to_lowercase().contains(&wanted);
+    let Some(adapter) = adapters.iter().find(fits) else {
+        let names: Vec<String> = adapters.iter().map(|a| a.get_info().name).collect();
+        let names = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        return Err(Reason(format!("no adapter named {name}; found: {names}")));
+    };
+    match summary(&adapter.get_info()) {
+        Adapter { software: false, unusable: Some(reason), .. } => Err(Reason(reason)),
+        _ => start(adapter, variants),
+    }
+}
+
+fn start(adapter: &wgpu::Adapter, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
+    let mut device = open(adapter, variants).map_err(Reason)?;
+    self_test::run(&mut device).map_err(Reason)?;
+    Ok(Arc::new(device))
+}
+
+/// The one connection to the Vulkan loader; `None` when there is no loader.
+fn instance() -> Option<&'static wgpu::Instance> {
+    static INSTANCE: OnceLock<Option<wgpu::Instance>> = OnceLock::new();
+    INSTANCE.get_or_init(connect).as_ref()
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn connect() -> Option<wgpu::Instance> {
+    use wgpu::hal::vulkan::{CreateInstanceCallbackArgs, Instance};
+    let descriptor = wgpu::hal::InstanceDescriptor {
+        name: "rung",
+        // No validation layers: they are slow, absent on most machines, and print.
+        flags: wgpu::InstanceFlags::empty(),
+        memory_budget_thresholds: Default::default(),
+        backend_options: Default::default(),
+        telemetry: None,
+        display: None,
+    };
+    // With a window system's extension enabled, Mesa's device-select layer connects to it and
+    // prints an error on a machine without one.
+    let without_windows = |arguments: CreateInstanceCallbackArgs<'_, '_, '_>| {
+        arguments.extensions.retain(|name| {
+            let name = name.to_bytes();
+            !name.ends_with(b"_surface") || name == b"VK_KHR_surface"
+        });
+    };
+    // SAFETY: the callback changes nothing but the list of extensions, and those it removes serve
+    // only to make surfaces, which this program never does.
+    let instance =
+        unsafe { Instance::init_with_callback(&descriptor, Some(Box::new(without_windows))) };
+    // SAFETY: the instance is fresh and nothing else holds it.
+    instance.ok().map(|i| unsafe { wgpu::Instance::from_hal::<wgpu::hal::api::Vulkan>(i) })
+}
+
+/// Metal is not built into this version.
+#[cfg(target_vendor = "apple")]
+fn connect() -> Option<wgpu::Instance> {
+    None
+}
+
+/// Discrete before integrated before the rest, software last.
+fn found() -> Vec<wgpu::Adapter> {
+    let Some(instance) = instance() else { return Vec::new() };
+    let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+    adapters.sort_by_key(|a| match a.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => 2,
+        wgpu::DeviceType::Cpu => 3,
+    });
+    adapters
+}
+
+const NVIDIA: u32 = 0x10de;
+
+fn summary(info: &wgpu::AdapterInfo) -> Adapter {
+    let software = info.device_type == wgpu::DeviceType::Cpu;
+    let cards_hidden = std::env::var("CUDA_VISIBLE_DEVICES").is_ok_and(|list| list.is_empty());
+    let unusable = if software {
+        let short = info.name.split(" (").next().unwrap_or_default();
+        Some(format!("only a software adapter ({short}); name it with --device"))
+    } else if info.vendor == NVIDIA && cards_hidden {
+        Some("hidden by CUDA_VISIBLE_DEVICES".to_string())
+    } else {
+        None
+    };
+    Adapter {
+        name: info.name.clone(),
+        driver: first_line(&format!("{} {}", info.driver, info.driver_info)),
+        backend: info.backend.to_string(),
+        software,
+        unusable,
+    }
+}

@@ -1,0 +1,511 @@
+//! The wgpu binding: one queue, launches batched into a submission until a read or 64 launches,
+//! kernels as SPIR-V that goes to the driver untouched.
+//!
+//! No kernel waits for the host. wgpu orders dispatches that touch the same buffer by itself.
+//! Errors never panic: the uncaptured-error handler leaves them where the next check finds them.
+//! How an adapter is chosen is in `probe`; Vulkan only so far.
+
+use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
+use rung_kernel::{Access, ENTRY_POINT, Kernel, Launch, Variants, compile};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Launches in one submission (spec: a read, 64 launches or 2 ms; the time is not watched).
+const BATCH: usize = 64;
+/// Bytes of one launch's parameters, also the largest alignment of a dynamic offset in use.
+const PARAMETER_BYTES: usize = 4 * rung_kernel::kernel::PARAMETER_WORDS;
+/// Uploads and downloads are cut into pieces of this size.
+const STAGING: usize = 16 << 20;
+
+pub(crate) struct WgpuDevice {
+    pub info: Info,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    state: Mutex<State>,
+    trouble: Arc<Trouble>,
+    parameters: wgpu::Buffer,
+    parameter_layout: wgpu::BindGroupLayout,
+    parameter_group: wgpu::BindGroup,
+}
+
+/// What callbacks leave for the next check.
+#[derive(Default)]
+struct Trouble {
+    error: Mutex<Option<Failure>>,
+    lost: Mutex<Option<String>>,
+}
+
+#[derive(Default)]
+struct State {
+    pipelines: HashMap<String, Arc<Pipeline>>,
+    queued: Vec<Queued>,
+    parameter_bytes: Vec<u8>,
+    /// Where downloads land; kept, because a new one costs more than a small copy.
+    landing: Option<wgpu::Buffer>,
+}
+
+struct Pipeline {
+    kernel: Arc<Kernel>,
+    layout: wgpu::BindGroupLayout,
+    pipeline: wgpu::ComputePipeline,
+}
+
+struct Queued {
+    pipeline: Arc<Pipeline>,
+    buffers: wgpu::BindGroup,
+    groups: [u32; 3],
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves no half-made state here that the error checks would not find.
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Runs a future that wgpu completes without an executor.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// The features asked for where present.
+const WANTED: wgpu::Features = wgpu::Features::SHADER_F64
+    .union(wgpu::Features::SHADER_INT64)
+    .union(wgpu::Features::SHADER_F16)
+    .union(wgpu::Features::SUBGROUP);
+
+/// Opens an adapter; the error is a reason.
+pub(crate) fn open(adapter: &wgpu::Adapter, variants: Variants) -> Result<WgpuDevice, String> {
+    let offered = adapter.features();
+    if !offered.contains(wgpu::Features::PASSTHROUGH_SHADERS) {
+        return Err("adapter takes no SPIR-V".to_string());
+    }
+    let limits = adapter.limits();
+    if limits.max_storage_buffers_per_shader_stage < 4
+        || limits.max_compute_invocations_per_workgroup < 256
+        || limits.max_compute_workgroup_storage_size < 16 << 10
+    {
+        return Err("adapter has fewer than 4 buffers, 256 invocations or 16 KiB a group".into());
+    }
+    let features = offered & WANTED | wgpu::Features::PASSTHROUGH_SHADERS;
+    let request = adapter.request_device(&wgpu::DeviceDescriptor {
+        label: None,
+        required_features: features,
+        required_limits: limits.clone(),
+        experimental_features: wgpu::ExperimentalFeatures::disabled(),
+        memory_hints: wgpu::MemoryHints::Performance,
+        trace: wgpu::Trace::Off,
+    });
+    let (device, queue) = block_on(request).map_err(|e| first_line(&e.to_string()))?;
+    let mut info = describe(&adapter.get_info(), features, &limits);
+    let (without_f64, without_i64) =
+        (variants.without_f64 || !info.f64, variants.without_i64 || !info.i64);
+    info.variants = Variants { without_f64, without_i64, ..variants };
+    Ok(assemble(info, device, queue))
+}
+
+fn describe(adapter: &wgpu::AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> Info {
+    let (f64, i64) = (
+        features.contains(wgpu::Features::SHADER_F64),
+        features.contains(wgpu::Features::SHADER_INT64),
+    );
+    Info {
+        binding: "wgpu",
+        name: adapter.name.clone(),
+        driver: format!("{} {}", adapter.driver, adapter.driver_info).trim().to_string(),
+        backend: adapter.backend.to_string(),
+        software: adapter.device_type == wgpu::DeviceType::Cpu,
+        integrated: adapter.device_type == wgpu::DeviceType::IntegratedGpu,
+        f64,
+        i64,
+        f16: features.contains(wgpu::Features::SHADER_F16),
+        subgroups: features.contains(wgpu::Features::SUBGROUP),
+        max_binding: limits.max_storage_buffer_binding_size,
+        max_buffer: limits.max_buffer_size,
+        max_groups: limits.max_compute_workgroups_per_dimension,
+        variants: Variants::default(),
+        self_test: (0, 0),
+    }
+}
+
+fn assemble(info: Info, device: wgpu::Device, queue: wgpu::Queue) -> WgpuDevice {
+    let trouble = Arc::new(Trouble::default());
+    let seen = trouble.clone();
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        lock(&seen.error).get_or_insert_with(|| failure_of(&error));
+    }));
+    let seen = trouble.clone();
+    device.set_device_lost_callback(move |_, text| {
+        lock(&seen.lost).get_or_insert(first_line(&text));
+    });
+    let parameters = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: (BATCH * PARAMETER_BYTES) as u64,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let uniform = wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Uniform,
+        has_dynamic_offset: true,
+        min_binding_size: None,
+    };
+    let parameter_layout = layout(&device, [uniform]);
+    let parameter_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &parameter_layout,
+        entries: &[wgpu::BindGroupEntry {
+            binding: 0,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &parameters,
+                offset: 0,
+                size: std::num::NonZeroU64::new(PARAMETER_BYTES as u64),
+            }),
+        }],
+    });
+    let state = Mutex::default();
+    WgpuDevice {
+        info,
+        device,
+        queue,
+        state,
+        trouble,
+        parameters,
+        parameter_layout,
+        parameter_group,
+    }
+}
+
+fn layout(
+    device: &wgpu::Device,
+    types: impl IntoIterator<Item = wgpu::BindingType>,
+) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> = types
+        .into_iter()
+        .enumerate()
+        .map(|(i, ty)| wgpu::BindGroupLayoutEntry {
+            binding: i as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty,
+            count: None,
+        })
+        .collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries: &entries,
+    })
+}
+
+fn failure_of(error: &wgpu::Error) -> Failure {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => Failure::new(FailureCode::Memory, "out of memory"),
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            let text: Vec<&str> = description.split_whitespace().collect();
+            Failure::new(FailureCode::Driver, text.join(" "))
+        }
+    }
+}
+
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim().to_string()
+}
+
+/// Bytes as a decline text says them.
+fn sized(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+impl WgpuDevice {
+    /// The first trouble that a callback left since the last check.
+    fn check(&self) -> Outcome<()> {
+        if let Some(text) = lock(&self.trouble.lost).as_ref() {
+            return Err(Failure::new(FailureCode::Lost, format!("device retired: {text}")));
+        }
+        lock(&self.trouble.error).take().map_or(Ok(()), Err)
+    }
+
+    /// A buffer of at least 16 bytes (an empty binding is refused), a multiple of 4 long.
+    fn create(&self, bytes: usize, usage: wgpu::BufferUsages) -> Outcome<wgpu::Buffer> {
+        let size = (bytes as u64).next_multiple_of(4).max(16);
+        if size > self.info.max_buffer {
+            let text = format!("needs {}, {} a buffer", sized(size), sized(self.info.max_buffer));
+            return Err(Failure::new(FailureCode::Memory, text));
+        }
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        });
+        match self.check() {
+            Err(f) if f.code == FailureCode::Memory => {
+                Err(Failure::new(FailureCode::Memory, format!("needs {}", sized(size))))
+            }
+            other => other.map(|()| buffer),
+        }
+    }
+
+    fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+        for (piece, start) in bytes.chunks(STAGING).zip((0u64..).step_by(STAGING)) {
+            let whole = piece.len() & !3;
+            self.queue.write_buffer(buffer, start, &piece[..whole]);
+            if whole < piece.len() {
+                let mut tail = [0; 4];
+                tail[..piece.len() - whole].copy_from_slice(&piece[whole..]);
+                self.queue.write_buffer(buffer, start + whole as u64, &tail);
+            }
+            if piece.len() == STAGING {
+                // Starts the copy and lets finished staging memory go.
+                self.queue.submit([]);
+                let _ = self.poll(wgpu::PollType::Poll);
+            }
+        }
+    }
+
+    /// wgpu panics when a wait fails, which happens only when the device is gone.
+    fn poll(&self, how: wgpu::PollType) -> Outcome<()> {
+        let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
+        if !matches!(polled, Ok(Ok(_))) {
+            lock(&self.trouble.lost).get_or_insert("wait failed".to_string());
+        }
+        self.check()
+    }
+
+    /// After a change of variants.
+    pub fn forget_pipelines(&mut self) {
+        lock(&self.state).pipelines.clear();
+    }
+
+    fn pipeline(&self, state: &mut State, kernel: &Arc<Kernel>) -> Outcome<Arc<Pipeline>> {
+        if let Some(known) = state.pipelines.get(&kernel.key) {
+            if Arc::ptr_eq(&known.kernel, kernel) || *known.kernel == **kernel {
+                return Ok(known.clone());
+            }
+            let text = format!("two kernels are called {}", kernel.key);
+            return Err(Failure::new(FailureCode::Compile, text));
+        }
+        if kernel.needs_f64() && !self.info.f64 {
+            return Err(Failure::new(FailureCode::NoDouble, "no f64 on this adapter"));
+        }
+        let pipeline = Arc::new(self.build(kernel)?);
+        state.pipelines.insert(kernel.key.clone(), pipeline.clone());
+        Ok(pipeline)
+    }
+
+    fn build(&self, kernel: &Arc<Kernel>) -> Outcome<Pipeline> {
+        let refused = |text: String| Failure::new(FailureCode::Compile, text);
+        let words =
+            compile(kernel, &self.info.variants).map_err(|e| refused(e.message().to_string()))?;
+        let [x, y, z] = kernel.workgroup;
+        let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+            label: None,
+            entry_points: vec![wgpu::PassthroughShaderEntryPoint {
+                name: ENTRY_POINT.into(),
+                workgroup_size: (x, y, z),
+            }]
+            .into(),
+            spirv: Some(words.into()),
+            ..Default::default()
+        };
+        // SAFETY: the words were written by naga from a validated module and only decorated; the
+        // bindings declared in it are those of the layout below, and wgpu turns robust buffer
+        // access on, so an index out of range cannot reach other memory.
+        let module = unsafe { self.device.create_shader_module_passthrough(descriptor) };
+        let buffer_layout = layout(
+            &self.device,
+            kernel.bindings.iter().map(|binding| wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: binding.access == Access::Read },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            }),
+        );
+        let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&buffer_layout), Some(&self.parameter_layout)],
+            immediate_size: 0,
+        });
+        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some(ENTRY_POINT),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        self.check().map_err(|f| refused(format!("kernel {}: {}", kernel.key, f.text)))?;
+        Ok(Pipeline { kernel: kernel.clone(), layout: buffer_layout, pipeline })
+    }
+
+    /// Submits what is queued, then `last` in the same submission.
+    fn submit(&self, state: &mut State, last: impl FnOnce(&mut wgpu::CommandEncoder)) {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        if !state.queued.is_empty() {
+            self.queue.write_buffer(&self.parameters, 0, &state.parameter_bytes);
+            state.parameter_bytes.clear();
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            for (i, queued) in state.queued.drain(..).enumerate() {
+                let [x, y, z] = queued.groups;
+                pass.set_pipeline(&queued.pipeline.pipeline);
+                pass.set_bind_group(0, &queued.buffers, &[]);
+                pass.set_bind_group(1, &self.parameter_group, &[(i * PARAMETER_BYTES) as u32]);
+                pass.dispatch_workgroups(x, y, z);
+            }
+        }
+        last(&mut encoder);
+        self.queue.submit([encoder.finish()]);
+    }
+
+    fn inner<'a>(&self, buffer: &'a Buffer) -> Outcome<&'a wgpu::Buffer> {
+        buffer
+            .inner
+            .downcast_ref()
+            .ok_or_else(|| Failure::new(FailureCode::Driver, "buffer of another device"))
+    }
+
+    fn landing(&self, state: &mut State, bytes: usize) -> Outcome<wgpu::Buffer> {
+        if let Some(landing) = state.landing.as_ref().filter(|b| b.size() >= bytes as u64) {
+            return Ok(landing.clone());
+        }
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let landing = self.create(bytes.next_power_of_two().max(4096), usage)?;
+        state.landing = Some(landing.clone());
+        Ok(landing)
+    }
+
+    fn check_launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
+        let kernel = &launch.kernel;
+        if buffers.len() != kernel.bindings.len()
+            || launch.parameters.len() != kernel.parameter_words
+            || launch.parameters.len() > rung_kernel::kernel::PARAMETER_WORDS
+        {
+            let text = format!("kernel {}: wrong number of buffers or parameters", kernel.key);
+            return Err(Failure::new(FailureCode::Compile, text));
+        }
+        if launch.groups.iter().any(|&g| g > self.info.max_groups) {
+            return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
+        }
+        let largest = buffers.iter().map(|b| b.bytes() as u64).max().unwrap_or(0);
+        if largest > self.info.max_binding {
+            let text = format!(
+                "buffer of {} exceeds the device's {} binding",
+                sized(largest),
+                sized(self.info.max_binding)
+            );
+            return Err(Failure::new(FailureCode::Binding, text));
+        }
+        Ok(())
+    }
+}
+
+impl Device for WgpuDevice {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn allocate(&self, bytes: usize) -> Outcome<Buffer> {
+        let _serial = lock(&self.state);
+        self.check()?;
+        Ok(Buffer::new(Arc::new(self.create(bytes, STORAGE)?), bytes))
+    }
+
+    fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
+        let _serial = lock(&self.state);
+        self.check()?;
+        let buffer = self.create(bytes.len(), STORAGE)?;
+        // A new buffer: nothing queued can use it, so the copy may run before what is queued.
+        self.write(&buffer, bytes);
+        self.check()?;
+        Ok(Buffer::new(Arc::new(buffer), bytes.len()))
+    }
+
+    fn launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
+        self.check_launch(launch, buffers)?;
+        if launch.groups.contains(&0) {
+            return Ok(());
+        }
+        let mut state = lock(&self.state);
+        self.check()?;
+        let pipeline = self.pipeline(&mut state, &launch.kernel)?;
+        let inner: Vec<&wgpu::Buffer> =
+            buffers.iter().map(|b| self.inner(b)).collect::<Outcome<_>>()?;
+        let entries: Vec<_> = inner
+            .iter()
+            .enumerate()
+            .map(|(i, buffer)| wgpu::BindGroupEntry {
+                binding: i as u32,
+                resource: buffer.as_entire_binding(),
+            })
+            .collect();
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.layout,
+            entries: &entries,
+        });
+        self.check()?;
+        let start = state.queued.len() * PARAMETER_BYTES;
+        state.parameter_bytes.resize(start + PARAMETER_BYTES, 0);
+        let bytes: &[u8] = bytemuck::cast_slice(&launch.parameters);
+        state.parameter_bytes[start..start + bytes.len()].copy_from_slice(bytes);
+        state.queued.push(Queued { pipeline, buffers: group, groups: launch.groups });
+        if state.queued.len() == BATCH {
+            self.submit(&mut state, |_| ());
+        }
+        self.check()
+    }
+
+    fn download(&self, buffer: &Buffer, into: &mut [u8]) -> Outcome<()> {
+        let mut state = lock(&self.state);
+        self.check()?;
+        if into.len() > buffer.bytes() {
+            return Err(Failure::new(FailureCode::Driver, "read beyond the buffer"));
+        }
+        let inner = self.inner(buffer)?;
+        for (piece, start) in into.chunks_mut(STAGING).zip((0u64..).step_by(STAGING)) {
+            let landing = self.landing(&mut state, piece.len())?;
+            let size = (piece.len() as u64).next_multiple_of(4);
+            self.submit(&mut state, |encoder| {
+                encoder.copy_buffer_to_buffer(inner, start, &landing, 0, size);
+            });
+            landing.map_async(wgpu::MapMode::Read, 0..size, |_| ());
+            self.poll(wgpu::PollType::wait_indefinitely())?;
+            match landing.get_mapped_range(0..size) {
+                Ok(view) => piece.copy_from_slice(&view[..piece.len()]),
+                Err(e) => return Err(Failure::new(FailureCode::Driver, e.to_string())),
+            }
+            landing.unmap();
+        }
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Outcome<()> {
+        let mut state = lock(&self.state);
+        self.submit(&mut state, |_| ());
+        self.poll(wgpu::PollType::wait_indefinitely())
+    }
+}
+
+const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_in_the_decline_texts() {
+        assert_eq!(sized(256 << 20), "256 MiB");
+        assert_eq!(sized((80 << 30) + 1), "80.0 GiB");
+        assert_eq!(sized(12), "12 bytes");
+    }
+}

@@ -1,0 +1,136 @@
+//! From a kernel's text to SPIR-V: add the buffers and the prelude, parse and validate with naga,
+//! refuse what no device computes exactly, write, and forbid contraction.
+//!
+//! Every failure is an error value with the kernel's key; a failure here is our own mistake, not
+//! the user's, so its kind is `Internal`. PTX and MSL writers will start from the same module.
+
+use crate::kernel::{Access, Kernel, Variants, wgsl_type};
+use crate::{prelude, spirv};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use rung_base::{Error, ErrorKind, Result};
+use std::fmt::Write;
+
+/// The entry point of every kernel.
+pub const ENTRY_POINT: &str = "main";
+
+/// SPIR-V of the kernel for a device that needs `variants`.
+pub fn compile(kernel: &Kernel, variants: &Variants) -> Result<Vec<u32>> {
+    let text = full_text(kernel, variants)?;
+    let failed = |stage: &str, what: String| {
+        Error::new(ErrorKind::Internal, format!("kernel {}: {stage}: {what}", kernel.key))
+    };
+    let module = naga::front::wgsl::parse_str(&text)
+        .map_err(|e| failed("parse", e.emit_to_string(&text).trim().to_string()))?;
+    let capabilities =
+        Capabilities::FLOAT64 | Capabilities::SHADER_INT64 | Capabilities::SHADER_FLOAT16;
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .validate(&module)
+        .map_err(|e| failed("validate", e.emit_to_string(&text).trim().to_string()))?;
+    refuse_built_ins(&module, &info).map_err(|what| failed("lint", what))?;
+    let options = naga::back::spv::Options {
+        lang_version: (1, 3),
+        flags: naga::back::spv::WriterFlags::empty(),
+        // Without a map, group and binding are taken from the text as they stand.
+        fake_missing_bindings: true,
+        // Kernels bound their own loops and indices; robust buffer access is on besides.
+        force_loop_bounding: false,
+        emit_int_div_checks: false,
+        zero_initialize_workgroup_memory: naga::back::spv::ZeroInitializeWorkgroupMemoryMode::None,
+        ..Default::default()
+    };
+    let pipeline = naga::back::spv::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: ENTRY_POINT.to_string(),
+    };
+    let words = naga::back::spv::write_vec(&module, &info, &options, Some(&pipeline))
+        .map_err(|e| failed("write", e.to_string()))?;
+    spirv::forbid_contraction(&words)
+}
+
+/// The whole WGSL: buffers, parameters, the parts of the prelude that the text calls, the text.
+pub fn full_text(kernel: &Kernel, variants: &Variants) -> Result<String> {
+    let mut text = String::new();
+    for (i, binding) in kernel.bindings.iter().enumerate() {
+        let access = match binding.access {
+            Access::Read => "read",
+            Access::ReadWrite => "read_write",
+        };
+        let element = wgsl_type(binding.element)?;
+        let _ = writeln!(
+            text,
+            "@group(0) @binding({i}) var<storage, {access}> b{i}: array<{element}>;"
+        );
+    }
+    text.push_str("@group(1) @binding(0) var<uniform> parameters: array<vec4<u32>, 16>;\n");
+    text.push_str("fn parameter(i: u32) -> u32 { return parameters[i >> 2u][i & 3u]; }\n");
+    text.push_str(&prelude::for_text(&kernel.text, variants));
+    text.push_str(&kernel.text);
+    Ok(text)
+}
+
+/// Float built-ins that are exact on every device or replaced by the self-test. The others have
+/// no definition to agree with, and at f64 drivers return garbage for them.
+const EXACT: [naga::MathFunction; 3] =
+    [naga::MathFunction::Abs, naga::MathFunction::Sqrt, naga::MathFunction::Fma];
+
+fn refuse_built_ins(module: &naga::Module, info: &ModuleInfo) -> std::result::Result<(), String> {
+    let functions = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
+    let entries =
+        module.entry_points.iter().enumerate().map(|(i, e)| (&e.function, info.get_entry_point(i)));
+    for (function, function_info) in functions.chain(entries) {
+        for (_, expression) in function.expressions.iter() {
+            let naga::Expression::Math { fun, arg, .. } = expression else { continue };
+            let inner = function_info[*arg].ty.inner_with(&module.types);
+            let float = inner.scalar().filter(|s| s.kind == naga::ScalarKind::Float);
+            if let Some(scalar) = float.filter(|_| !EXACT.contains(fun)) {
+                return Err(format!(
+                    "built-in {fun:?} at f{} has no exact result; write its definition",
+                    8 * scalar.width
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Binding;
+    use rung_base::ElementType;
+
+    fn kernel(statement: &str) -> Kernel {
+        Kernel {
+            key: "test".into(),
+            text: format!("@compute @workgroup_size(1) fn main() {{ {statement} }}"),
+            workgroup: [1, 1, 1],
+            bindings: vec![Binding::write(ElementType::F64)],
+            parameter_words: 0,
+        }
+    }
+
+    #[test]
+    fn every_float_result_is_decorated() {
+        let words =
+            compile(&kernel("b0[0] = b0[1] * b0[2] + b0[3] / -b0[4];"), &Variants::default());
+        let words = words.unwrap();
+        let decorations = words.windows(3).filter(|w| w[0] == 3 << 16 | 71 && w[2] == 42).count();
+        assert_eq!(decorations, 4);
+    }
+
+    #[test]
+    fn built_ins_without_an_exact_result_are_refused() {
+        let e = compile(&kernel("b0[0] = exp(b0[0]);"), &Variants::default()).unwrap_err();
+        assert_eq!(
+            e.message(),
+            "kernel test: lint: built-in Exp at f64 has no exact result; write its definition"
+        );
+        assert!(compile(&kernel("b0[0] = sqrt(abs(b0[0]));"), &Variants::default()).is_ok());
+    }
+
+    #[test]
+    fn a_bad_text_is_an_error_with_its_place() {
+        let e = compile(&kernel("b0[0] = nothing;"), &Variants::default()).unwrap_err();
+        assert!(e.message().starts_with("kernel test: parse: error: no definition in scope"));
+    }
+}
