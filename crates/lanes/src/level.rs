@@ -5,9 +5,9 @@
 //! that has the processor features switched on, and everything below is inlined into it. The bits
 //! do not depend on the level. Read `vector` for the operations of one vector.
 
-#[cfg(target_arch = "x86_64")]
-use crate::vector::x86::{Avx2, Avx512};
 use crate::vector::{Simd, portable::Portable};
+#[cfg(target_arch = "x86_64")]
+use crate::vector::{x86_avx2::Avx2, x86_avx512::Avx512};
 
 /// The widest vectors that kernels use, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +53,15 @@ impl Level {
             .into_iter()
             .filter(|level| *level <= Level::detect())
             .collect()
+    }
+
+    /// Width of a vector register.
+    pub fn bits(self) -> usize {
+        match self {
+            Level::Portable => 128,
+            Level::Avx2 => 256,
+            Level::Avx512 => 512,
+        }
     }
 
     /// Lanes of each float width: `f64x8 f32x16`.

@@ -6,7 +6,9 @@ use std::cell::RefCell;
 /// One cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line([u8; 64]);
+struct Line {
+    _bytes: [u8; 64],
+}
 
 /// Uninitialised-looking room for elements; what is in it means nothing.
 #[derive(Default)]
@@ -21,7 +23,7 @@ impl Scratch {
     pub(crate) fn room<T>(&mut self, count: usize) -> *mut T {
         let lines = (count * size_of::<T>()).div_ceil(size_of::<Line>());
         if self.0.len() < lines {
-            self.0 = vec![Line([0; 64]); lines];
+            self.0 = vec![Line { _bytes: [0; 64] }; lines];
         }
         self.0.as_mut_ptr().cast()
     }

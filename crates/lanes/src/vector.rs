@@ -1,37 +1,70 @@
-//! What kernels need of one vector: loading, storing, splatting and the exact arithmetic of the
-//! products and folds. Element-wise definitions use the wider `math::Real` instead.
+//! What kernels need of one vector beyond `math::Real`: loading, storing, splatting and the fused
+//! multiply-add of products and folds.
 //!
 //! `portable` builds vectors from arrays, so that one text serves SSE2, NEON and wasm; `x86` wraps
 //! the 256- and 512-bit registers. Every method is `#[inline(always)]` and compiles to one or a
-//! few instructions once it stands inside `Level::run`.
+//! few instructions once it stands inside `Level::run`; the tests below tie each to the scalar.
 
 pub(crate) mod portable;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod x86;
+mod x86;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_avx512;
 
-/// An element that vectors hold.
+use rung_math::Real;
+
+/// An element that vectors hold: f32 or f64.
 pub trait Float:
-    Copy + Default + Send + Sync + PartialOrd + std::fmt::Debug + rung_base::Element + 'static
+    Copy + Default + Send + Sync + PartialOrd + rung_base::Element + Real + rung_math::product::Fused
 {
     /// The vector of this element at a level.
     #[doc(hidden)]
     type Vector<S: Simd>: Vector<Element = Self>;
-    /// One addition with one rounding.
+    /// As many elements as the level's f64 vector has lanes, widened.
+    ///
+    /// # Safety
+    /// They must be readable at `from`.
     #[doc(hidden)]
-    fn plus(self, other: Self) -> Self;
+    unsafe fn widen<S: Simd>(from: *const Self) -> S::F64;
+    /// The number in f64.
+    fn wide(self) -> f64;
+    /// The number rounded once from f64.
+    fn narrowed(x: f64) -> Self;
 }
 
 impl Float for f32 {
     type Vector<S: Simd> = S::F32;
-    fn plus(self, other: f32) -> f32 {
-        self + other
+    #[inline(always)]
+    unsafe fn widen<S: Simd>(from: *const f32) -> S::F64 {
+        // SAFETY: the caller's promise.
+        unsafe { S::widen(from) }
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self as f64
+    }
+    #[inline(always)]
+    fn narrowed(x: f64) -> f32 {
+        x as f32
     }
 }
 
 impl Float for f64 {
     type Vector<S: Simd> = S::F64;
-    fn plus(self, other: f64) -> f64 {
-        self + other
+    #[inline(always)]
+    unsafe fn widen<S: Simd>(from: *const f64) -> S::F64 {
+        // SAFETY: the caller's promise.
+        unsafe { S::F64::load(from) }
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn narrowed(x: f64) -> f64 {
+        x
     }
 }
 
@@ -53,7 +86,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
 /// One vector register.
 #[doc(hidden)]
 #[allow(clippy::missing_safety_doc)] // pointers must cover LANES (or `count`) elements
-pub trait Vector: Copy {
+pub trait Vector: Real {
     type Element: Copy;
     const LANES: usize;
     fn splat(x: Self::Element) -> Self;
@@ -63,9 +96,26 @@ pub trait Vector: Copy {
     unsafe fn store(self, to: *mut Self::Element);
     /// Stores the first `count` lanes; `count <= LANES`.
     unsafe fn store_part(self, to: *mut Self::Element, count: usize);
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
     /// `self * b + c` with one rounding.
     fn fused(self, b: Self, c: Self) -> Self;
 }
+
+/// Implements the operators of a one-field wrapper from expressions over the field.
+macro_rules! operators {
+    ($name:ty, $build:expr, $($trait:ident $method:ident |$a:ident, $b:ident| $body:expr),* $(,)?) => {
+        $(impl std::ops::$trait for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                let ($a, $b) = (self.0, other.0);
+                // SAFETY: only intrinsics of features that are on wherever this is inlined.
+                #[allow(unused_unsafe)]
+                unsafe { $build($body) }
+            }
+        })*
+    };
+}
+pub(crate) use operators;
+
+#[cfg(test)]
+mod tests;

@@ -120,10 +120,10 @@ unsafe fn put<T: Float, S: Simd>(sum: T::Vector<S>, c: *mut T, width: usize, fir
     // SAFETY: the caller says that `width` cells are there.
     unsafe {
         if width == T::Vector::<S>::LANES {
-            let sum = if first { sum } else { T::Vector::<S>::load(c).plus(sum) };
+            let sum = if first { sum } else { T::Vector::<S>::load(c) + sum };
             sum.store(c);
         } else {
-            let sum = if first { sum } else { T::Vector::<S>::load_part(c, width).plus(sum) };
+            let sum = if first { sum } else { T::Vector::<S>::load_part(c, width) + sum };
             sum.store_part(c, width);
         }
     }

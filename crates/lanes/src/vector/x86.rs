@@ -1,73 +1,215 @@
-//! The 256- and 512-bit registers of x86-64, one macro use each.
+//! The macro that wraps one x86-64 register width: operators, `Bits`, `Real` and `Vector` from a
+//! list of expressions over the raw registers.
 //!
 //! Nothing here switches features on: the methods are only meaningful inside the feature-enabled
-//! functions of `level`, into which they are inlined.
+//! functions of `level`, into which they are inlined. The two uses are `x86_avx2` and
+//! `x86_avx512`.
 
-use super::{Simd, Vector};
-use std::arch::x86_64::*;
-
-/// 256-bit vectors with fused multiply-add.
-#[derive(Clone, Copy)]
-pub struct Avx2;
-
-/// 512-bit vectors.
-#[derive(Clone, Copy)]
-pub struct Avx512;
-
-impl Simd for Avx2 {
-    type F32 = F32x8;
-    type F64 = F64x4;
-    const TILE_ROWS: usize = 6;
-
-    #[inline(always)]
-    unsafe fn widen(from: *const f32) -> F64x4 {
-        // SAFETY: the caller says that four elements are readable.
-        unsafe { F64x4(_mm256_cvtps_pd(_mm_loadu_ps(from))) }
-    }
-}
-
-impl Simd for Avx512 {
-    type F32 = F32x16;
-    type F64 = F64x8;
-    const TILE_ROWS: usize = 12;
-
-    #[inline(always)]
-    unsafe fn widen(from: *const f32) -> F64x8 {
-        // SAFETY: the caller says that eight elements are readable.
-        unsafe { F64x8(_mm512_cvtps_pd(_mm256_loadu_ps(from))) }
-    }
-}
-
+/// One float register, its companion of bits, and the mask they share.
 macro_rules! register {
-    ($name:ident, $raw:ty, $t:ty, $lanes:literal, $doc:literal,
-     set $set:ident, load $load:ident, store $store:ident,
-     part |$from:ident, $count:ident| $load_part:expr,
-     |$value:ident, $to:ident, $stored:ident| $store_part:expr,
-     add $add:ident, sub $sub:ident, mul $mul:ident, fma $fma:ident) => {
+    (
+        float $float:ident($raw:ty) of $t:ty, bits $bits:ident($word:ty) of $u:ty as $signed:ty,
+        mask $mask:ident, lanes $lanes:literal, doc $doc:literal;
+        splat $splat:ident, load $load:ident, store $store:ident,
+        load_part |$from:ident, $count:ident| $load_part:expr,
+        store_part |$value:ident, $to:ident, $stored:ident| $store_part:expr,
+        add $add:ident, sub $sub:ident, mul $mul:ident, div $div:ident, fma $fma:ident,
+        sqrt $sqrt:ident, cast $to_bits:ident $to_float:ident,
+        less |$la:ident, $lb:ident| $less:expr,
+        less_equal |$ea:ident, $eb:ident| $less_equal:expr,
+        equal |$qa:ident, $qb:ident| $equal:expr,
+        select |$sm:ident, $sy:ident, $sn:ident| $select:expr;
+        word_splat $wsplat:ident, word_add $wadd:ident, word_sub $wsub:ident,
+        word_mul |$ma:ident, $mb:ident| $wmul:expr,
+        word_logic $and:ident $or:ident $xor:ident,
+        shift $sll:ident $srl:ident,
+        shift_signed |$ax:ident, $an:ident| $sra:expr,
+        shift_by $sllv:ident $srlv:ident,
+        word_less |$wa:ident, $wb:ident| $wless:expr,
+        word_equal |$va:ident, $vb:ident| $wequal:expr,
+        word_select |$xm:ident, $xy:ident, $xn:ident| $wselect:expr,
+        high |$ha:ident, $hb:ident| $high:expr,
+        lookup |$index:ident, $table:ident| $lookup:expr
+    ) => {
         #[doc = $doc]
         #[derive(Clone, Copy)]
-        pub struct $name(pub $raw);
+        pub struct $float(pub $raw);
 
-        // SAFETY of every block: the features are on wherever this is inlined (see `level`), and
-        // the caller vouches for the pointers.
-        impl Vector for $name {
+        /// The unsigned integers beside the floats.
+        #[derive(Clone, Copy)]
+        pub struct $bits(pub $word);
+
+        operators!($float, $float,
+            Add add |a, b| $add(a, b), Sub sub |a, b| $sub(a, b),
+            Mul mul |a, b| $mul(a, b), Div div |a, b| $div(a, b));
+        operators!($bits, $bits,
+            Add add |a, b| $wadd(a, b), Sub sub |a, b| $wsub(a, b),
+            Mul mul |$ma, $mb| $wmul, BitAnd bitand |a, b| $and(a, b),
+            BitOr bitor |a, b| $or(a, b), BitXor bitxor |a, b| $xor(a, b));
+
+        impl std::ops::Neg for $float {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self::from_bits(self.bits() ^ $bits::constant(Self::SIGN_BIT))
+            }
+        }
+
+        impl std::ops::Not for $bits {
+            type Output = Self;
+            #[inline(always)]
+            fn not(self) -> Self {
+                self ^ Self::constant(u64::MAX)
+            }
+        }
+
+        // SAFETY of every block below: the features are on wherever this is inlined (see
+        // `level`), and the caller vouches for the pointers.
+        impl Bits for $bits {
+            type Real = $float;
+            type Mask = $mask;
+
+            #[inline(always)]
+            fn constant(value: u64) -> Self {
+                // SAFETY: see above.
+                unsafe { $bits($wsplat(value as $u as $signed)) }
+            }
+            #[inline(always)]
+            fn shift_left(self, amount: u32) -> Self {
+                // SAFETY: see above.
+                unsafe { $bits($sll(self.0, _mm_cvtsi32_si128(amount as i32))) }
+            }
+            #[inline(always)]
+            fn shift_right(self, amount: u32) -> Self {
+                // SAFETY: see above.
+                unsafe { $bits($srl(self.0, _mm_cvtsi32_si128(amount as i32))) }
+            }
+            #[inline(always)]
+            fn shift_right_signed(self, amount: u32) -> Self {
+                let ($ax, $an) = (self.0, amount);
+                // SAFETY: see above.
+                unsafe { $bits($sra) }
+            }
+            #[inline(always)]
+            fn shift_left_by(self, amount: Self) -> Self {
+                // SAFETY: see above.
+                unsafe { $bits($sllv(self.0, amount.0)) }
+            }
+            #[inline(always)]
+            fn shift_right_by(self, amount: Self) -> Self {
+                // SAFETY: see above.
+                unsafe { $bits($srlv(self.0, amount.0)) }
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> $mask {
+                let ($wa, $wb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $mask($wless) }
+            }
+            #[inline(always)]
+            fn equal(self, other: Self) -> $mask {
+                let ($va, $vb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $mask($wequal) }
+            }
+            #[inline(always)]
+            fn select(mask: $mask, yes: Self, no: Self) -> Self {
+                let ($xm, $xy, $xn) = (mask.0, yes.0, no.0);
+                // SAFETY: see above.
+                unsafe { $bits($wselect) }
+            }
+            #[inline(always)]
+            fn high_product(self, other: Self) -> Self {
+                let ($ha, $hb) = (self, other);
+                // SAFETY: see above.
+                unsafe { $high }
+            }
+            #[inline(always)]
+            fn lookup(self, $table: &'static [u64]) -> Self {
+                assert!($table.len().is_power_of_two());
+                let $index = (self & Self::constant($table.len() as u64 - 1)).0;
+                // SAFETY: see above; the index was reduced below the table's length.
+                unsafe { $bits($lookup) }
+            }
+        }
+
+        impl Real for $float {
+            type Bits = $bits;
+            type Mask = $mask;
+            const WIDTH: Width = <$t as Real>::WIDTH;
+
+            #[inline(always)]
+            fn constant(value: f64) -> Self {
+                // SAFETY: see above.
+                unsafe { $float($splat(value as $t)) }
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                // SAFETY: see above.
+                unsafe { $float($sqrt(self.0)) }
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                Self::from_bits(self.bits() & $bits::constant(Self::MAGNITUDE_MASK))
+            }
+            #[inline(always)]
+            fn bits(self) -> $bits {
+                // SAFETY: see above.
+                unsafe { $bits($to_bits(self.0)) }
+            }
+            #[inline(always)]
+            fn from_bits(bits: $bits) -> Self {
+                // SAFETY: see above.
+                unsafe { $float($to_float(bits.0)) }
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> $mask {
+                let ($la, $lb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $mask($less) }
+            }
+            #[inline(always)]
+            fn less_equal(self, other: Self) -> $mask {
+                let ($ea, $eb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $mask($less_equal) }
+            }
+            #[inline(always)]
+            fn equal(self, other: Self) -> $mask {
+                let ($qa, $qb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $mask($equal) }
+            }
+            #[inline(always)]
+            fn select(mask: $mask, yes: Self, no: Self) -> Self {
+                let ($sm, $sy, $sn) = (mask.0, yes.0, no.0);
+                // SAFETY: see above.
+                unsafe { $float($select) }
+            }
+            #[inline(always)]
+            fn rare(mask: $mask, usual: Self, slow: impl FnOnce() -> Self) -> Self {
+                if mask.any() { Self::select(mask, slow(), usual) } else { usual }
+            }
+        }
+
+        impl Vector for $float {
             type Element = $t;
             const LANES: usize = $lanes;
 
             #[inline(always)]
             fn splat(x: $t) -> Self {
                 // SAFETY: see above.
-                unsafe { $name($set(x)) }
+                unsafe { $float($splat(x)) }
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
                 // SAFETY: see above.
-                unsafe { $name($load(from)) }
+                unsafe { $float($load(from)) }
             }
             #[inline(always)]
             unsafe fn load_part($from: *const $t, $count: usize) -> Self {
                 // SAFETY: see above.
-                unsafe { $name($load_part) }
+                unsafe { $float($load_part) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
@@ -81,62 +223,11 @@ macro_rules! register {
                 unsafe { $store_part }
             }
             #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                // SAFETY: see above.
-                unsafe { $name($add(self.0, other.0)) }
-            }
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                // SAFETY: see above.
-                unsafe { $name($sub(self.0, other.0)) }
-            }
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                // SAFETY: see above.
-                unsafe { $name($mul(self.0, other.0)) }
-            }
-            #[inline(always)]
             fn fused(self, b: Self, c: Self) -> Self {
                 // SAFETY: see above.
-                unsafe { $name($fma(self.0, b.0, c.0)) }
+                unsafe { $float($fma(self.0, b.0, c.0)) }
             }
         }
     };
 }
-
-/// Mask words for `maskload`: eight set, then eight clear; a window of them selects a part.
-static WINDOW32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-static WINDOW64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
-
-#[inline(always)]
-unsafe fn mask32(count: usize) -> __m256i {
-    // SAFETY: `count <= 8`, so the window lies inside the table.
-    unsafe { _mm256_loadu_si256(WINDOW32.as_ptr().add(8 - count).cast()) }
-}
-
-#[inline(always)]
-unsafe fn mask64(count: usize) -> __m256i {
-    // SAFETY: `count <= 4`, so the window lies inside the table.
-    unsafe { _mm256_loadu_si256(WINDOW64.as_ptr().add(4 - count).cast()) }
-}
-
-register!(F32x8, __m256, f32, 8, "Eight f32.",
-    set _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps,
-    part |from, count| _mm256_maskload_ps(from, mask32(count)),
-    |value, to, stored| _mm256_maskstore_ps(to, mask32(stored), value),
-    add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, fma _mm256_fmadd_ps);
-register!(F64x4, __m256d, f64, 4, "Four f64.",
-    set _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd,
-    part |from, count| _mm256_maskload_pd(from, mask64(count)),
-    |value, to, stored| _mm256_maskstore_pd(to, mask64(stored), value),
-    add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, fma _mm256_fmadd_pd);
-register!(F32x16, __m512, f32, 16, "Sixteen f32.",
-    set _mm512_set1_ps, load _mm512_loadu_ps, store _mm512_storeu_ps,
-    part |from, count| _mm512_maskz_loadu_ps(((1u32 << count) - 1) as __mmask16, from),
-    |value, to, stored| _mm512_mask_storeu_ps(to, ((1u32 << stored) - 1) as __mmask16, value),
-    add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, fma _mm512_fmadd_ps);
-register!(F64x8, __m512d, f64, 8, "Eight f64.",
-    set _mm512_set1_pd, load _mm512_loadu_pd, store _mm512_storeu_pd,
-    part |from, count| _mm512_maskz_loadu_pd(((1u32 << count) - 1) as __mmask8, from),
-    |value, to, stored| _mm512_mask_storeu_pd(to, ((1u32 << stored) - 1) as __mmask8, value),
-    add _mm512_add_pd, sub _mm512_sub_pd, mul _mm512_mul_pd, fma _mm512_fmadd_pd);
+pub(super) use register;
