@@ -2,13 +2,16 @@
 //! written as SPIR-V in which no driver may contract or reorder float arithmetic.
 //!
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
-//! first, then `compile`.
+//! first, then `compile`, then the templates: `map`, `broadcast`, `fold`, `product`, `fill`.
 #![forbid(unsafe_code)]
 
 pub mod compile;
+pub mod expression;
 pub mod kernel;
 pub mod prelude;
 mod spirv;
+mod templates;
 
 pub use compile::{ENTRY_POINT, compile};
 pub use kernel::{Access, Binding, Kernel, Launch, Variants};
+pub use templates::{broadcast, fill, fold, map, product};

@@ -1,0 +1,112 @@
+//! Probe, buffers, queue and failures.
+
+use crate::support::device;
+use rung_base::{DeviceChoice, ElementType};
+use rung_device::{FailureCode, adapters, probe};
+use rung_kernel::{Binding, Kernel, Launch, map};
+use rung_math::{Square, Width, trace_unary};
+use std::sync::Arc;
+
+fn reason(choice: DeviceChoice) -> String {
+    probe(&choice).err().expect("no device").to_string()
+}
+
+#[test]
+fn a_software_adapter_is_taken_only_by_name() {
+    let info = device().info();
+    assert!(info.software && info.f64 && info.i64);
+    assert_eq!((info.binding, info.backend.as_str()), ("wgpu", "vulkan"));
+    let (passed, all) = info.self_test;
+    assert!(passed == all && all == 35);
+    // lavapipe's own fused multiply-add rounds twice.
+    assert!(info.variants.software_fma_f32 && info.variants.software_fma_f64);
+    if adapters().adapters.iter().all(|a| a.software) {
+        let text = "only a software adapter (llvmpipe); name it with --device";
+        assert_eq!(reason(DeviceChoice::Auto), text);
+    }
+}
+
+#[test]
+fn names_that_do_not_fit() {
+    let text = reason(DeviceChoice::Named("Geforce 9".to_string()));
+    assert!(text.starts_with("no adapter named Geforce 9; found: "), "{text}");
+    assert!(text.contains("llvmpipe"), "{text}");
+    let text = reason(DeviceChoice::Named("cuda:0".to_string()));
+    assert_eq!(text, "CUDA is not built into this version");
+}
+
+#[test]
+fn buffers_of_any_size_come_back() {
+    let device = device();
+    for size in [0, 1, 2, 3, 4, 5, 1000, (16 << 20) + 5] {
+        let bytes: Vec<u8> = (0..size).map(|i| (i * 7) as u8).collect();
+        let buffer = device.upload(&bytes).unwrap();
+        assert_eq!(buffer.bytes(), size);
+        let mut back = vec![0; size];
+        device.download(&buffer, &mut back).unwrap();
+        assert_eq!(back, bytes, "{size} bytes");
+    }
+    let zeros = device.allocate(64).unwrap();
+    let mut back = [1; 64];
+    device.download(&zeros, &mut back).unwrap();
+    assert_eq!(back, [0; 64]);
+}
+
+#[test]
+fn launches_queue_up_and_keep_their_order_and_parameters() {
+    let device = device();
+    let kernel = Arc::new(map::kernel("chain", &trace_unary::<Square>(Width::F64)));
+    let mut buffer = device.upload(bytemuck::cast_slice(&[1.0f64 + 1e-9, 1.0, 3.0])).unwrap();
+    // 3 launches square everything, 197 more only the first two elements; 200 fill three batches.
+    for i in 0..200 {
+        let next = device.allocate(24).unwrap();
+        let count = if i < 3 { 3 } else { 2 };
+        device.launch(&map::launch(&kernel, count).unwrap(), &[&buffer, &next]).unwrap();
+        buffer = if i == 20 {
+            next
+        } else if i < 20 {
+            next
+        } else {
+            buffer
+        };
+    }
+    let mut back = [0.0f64; 3];
+    device.download(&buffer, bytemuck::cast_slice_mut(&mut back)).unwrap();
+    let mut want = 1.0f64 + 1e-9;
+    for _ in 0..21 {
+        want *= want;
+    }
+    assert_eq!(back, [want, 1.0, 0.0]);
+    device.synchronize().unwrap();
+}
+
+#[test]
+fn failures_are_values() {
+    let device = device();
+    let code = |outcome: Result<(), rung_device::Failure>| outcome.unwrap_err().code;
+    let kernel = |text: &str, bindings: usize| Launch {
+        kernel: Arc::new(Kernel {
+            key: format!("failing {text}"),
+            text: text.to_string(),
+            workgroup: [1, 1, 1],
+            bindings: vec![Binding::write(ElementType::F64); bindings],
+            parameter_words: 0,
+        }),
+        parameters: Vec::new(),
+        groups: [1, 1, 1],
+    };
+    let buffer = device.allocate(64).unwrap();
+    assert_eq!(code(device.launch(&kernel("nonsense", 1), &[&buffer])), FailureCode::Compile);
+    assert_eq!(code(device.launch(&kernel("", 2), &[&buffer])), FailureCode::Compile);
+    let mut wide = kernel("", 1);
+    wide.groups = [70_000, 1, 1];
+    assert_eq!(code(device.launch(&wide, &[&buffer])), FailureCode::Grid);
+    let limit = device.info().max_buffer as usize;
+    assert_eq!(device.allocate(limit + 8).unwrap_err().code, FailureCode::Memory);
+    let large = device.allocate(device.info().max_binding as usize + 8).unwrap();
+    let failure = device.launch(&kernel("", 1), &[&large]).unwrap_err();
+    assert_eq!(failure.code, FailureCode::Binding);
+    assert!(failure.text.ends_with("exceeds the device's 128 MiB binding"), "{failure}");
+    // The device still works.
+    device.synchronize().unwrap();
+}

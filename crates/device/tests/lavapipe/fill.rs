@@ -1,0 +1,41 @@
+//! The seeded generator's stream.
+
+use crate::support::{Float, Nan, assert_same, run};
+use rung_base::ElementType;
+use rung_kernel::fill::{kernel, launch};
+use rung_math::Width;
+use rung_math::random::{Fill, State};
+use std::sync::Arc;
+
+fn check<T: Float>(fill: Fill) {
+    let element = if T::WIDTH == Width::F32 { ElementType::F32 } else { ElementType::F64 };
+    let kernel = Arc::new(kernel(fill, element).unwrap());
+    for (state, count) in [(State::default(), 3), (State::seeded(42), 5000), (State::seeded(0), 0)]
+    {
+        let got = run(&launch(&kernel, fill, state, count).unwrap(), &[], count);
+        let mut stream = state;
+        let want: Vec<T> = (0..count).map(|_| T::narrowed(fill.next(&mut stream))).collect();
+        assert_same(&kernel.key, &got, &want, Nan::Exact);
+    }
+}
+
+#[test]
+fn every_kind_draws_the_one_stream() {
+    for fill in [Fill::Rand, Fill::Randn, Fill::Uniform { low: -1.0, high: 1.0 }] {
+        check::<f32>(fill);
+        check::<f64>(fill);
+    }
+}
+
+#[test]
+fn elements_far_into_the_stream() {
+    // Beyond 65,535 groups, where an invocation makes more than one jump.
+    let count = 65_535 * 256 + 2;
+    let fill = Fill::Randn;
+    let kernel = Arc::new(kernel(fill, ElementType::F32).unwrap());
+    let state = State::seeded(9);
+    let got = run::<f32>(&launch(&kernel, fill, state, count).unwrap(), &[], count);
+    for i in [0, 1, 30_268, 1_000_000, 16_000_000, count - 2, count - 1] {
+        assert_eq!(got[i], fill.element(state, i as u64) as f32, "element {i}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Every template on a real Vulkan driver, bit for bit against the definitions of `rung-math`.
+//!
+//! The driver is Mesa's lavapipe, a software one, so these tests need no GPU; without it they fail
+//! and say what to install. They test bits only: lavapipe's speed means nothing.
+
+mod broadcast;
+mod device;
+mod elementwise;
+mod fill;
+mod fold;
+mod operands;
+mod product;
+mod software;
+mod support;

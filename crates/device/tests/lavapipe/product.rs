@@ -1,0 +1,101 @@
+//! Products of matrices and stacks, transposed and broadcast operands, at both widths.
+
+use crate::operands::{mixture, moderate};
+use crate::support::{Float, Nan, assert_same, run};
+use rung_base::ElementType;
+use rung_kernel::product::{Extents, Matrix, kernel, launch};
+use rung_math::{Width, product};
+use std::sync::Arc;
+
+fn at(m: &Matrix, batch: usize, row: usize, column: usize) -> usize {
+    let step = |count: usize, stride: isize| count as isize * stride;
+    let steps = step(batch, m.batch) + step(row, m.row) + step(column, m.column);
+    (m.offset as isize + steps) as usize
+}
+
+fn check<T: Float>(size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
+    let element = if T::WIDTH == Width::F32 { ElementType::F32 } else { ElementType::F64 };
+    let kernel = Arc::new(kernel(element).unwrap());
+    let cells = size.batch * size.m * size.n;
+    let got = run(&launch(&kernel, &size, &a, &b).unwrap(), &data, cells);
+    let mut want = Vec::with_capacity(cells);
+    for batch in 0..size.batch {
+        for row in 0..size.m {
+            for column in 0..size.n {
+                want.push(product::cell(
+                    size.k,
+                    |i| data[0][at(&a, batch, row, i)],
+                    |i| data[1][at(&b, batch, i, column)],
+                ));
+            }
+        }
+    }
+    assert_same(&format!("product {element} {size:?} {a:?} {b:?}"), &got, &want, Nan::Any);
+}
+
+fn packed(rows: usize, columns: usize) -> Matrix {
+    Matrix { offset: 0, batch: (rows * columns) as isize, row: columns as isize, column: 1 }
+}
+
+fn transposed(rows: usize, columns: usize) -> Matrix {
+    Matrix { row: 1, column: rows as isize, ..packed(rows, columns) }
+}
+
+fn shapes<T: Float>() {
+    let data = [moderate::<T>(31, 40_000), moderate::<T>(32, 40_000)];
+    let data = [&data[0][..], &data[1][..]];
+    let cases = [
+        [1, 1, 1, 1],
+        [1, 3, 0, 2],
+        [1, 0, 4, 5],
+        [0, 2, 2, 2],
+        [1, 15, 17, 16],
+        [1, 16, 16, 16],
+        [2, 33, 7, 18],
+        [1, 3, 511, 5],
+        [1, 2, 512, 17],
+        [2, 3, 513, 4],
+        [1, 2, 1025, 3],
+        [40, 5, 6, 7],
+    ];
+    for [batch, m, k, n] in cases {
+        let size = Extents { batch, m, k, n };
+        check(size, packed(m, k), packed(k, n), data);
+        check(size, transposed(m, k), transposed(k, n), data);
+    }
+    let size = Extents { batch: 3, m: 9, k: 20, n: 11 };
+    let shared = Matrix { batch: 0, offset: 5, ..packed(20, 11) };
+    check(size, packed(9, 20), shared, data);
+    let reversed = Matrix { offset: 9 * 20 * 3 - 1, batch: -180, row: -20, column: -1 };
+    check(size, reversed, packed(20, 11), data);
+}
+
+#[test]
+fn shapes_strides_and_stacks() {
+    shapes::<f32>();
+    shapes::<f64>();
+}
+
+#[test]
+fn special_values() {
+    let size = Extents { batch: 1, m: 20, k: 40, n: 20 };
+    let single = [mixture::<f32>(33, 800), mixture::<f32>(34, 800)];
+    check(size, packed(20, 40), packed(40, 20), [&single[0], &single[1]]);
+    let double = [mixture::<f64>(35, 800), mixture::<f64>(36, 800)];
+    check(size, packed(20, 40), packed(40, 20), [&double[0], &double[1]]);
+}
+
+#[test]
+fn a_step_that_underflows_to_minus_zero_stays_minus_zero() {
+    let tiny = [f32::from_bits(1), f32::from_bits(1)];
+    let size = Extents { batch: 1, m: 1, k: 1, n: 1 };
+    check(size, packed(1, 1), packed(1, 1), [&[-tiny[0]], &[tiny[1]]]);
+    assert_eq!(product::cell(1, |_| -tiny[0], |_| tiny[1]).to_bits(), 1 << 31);
+}
+
+#[test]
+fn more_tiles_than_one_axis_of_the_grid_holds() {
+    let size = Extents { batch: 66_000, m: 1, k: 2, n: 1 };
+    let data = moderate::<f32>(37, 132_000);
+    check(size, packed(1, 2), packed(2, 1), [&data, &data]);
+}

@@ -1,0 +1,38 @@
+//! The shapes of work that kernels do: each template turns definitions into kernels whose texts
+//! hold no shape, and shapes into launches of them.
+
+pub mod broadcast;
+pub mod fill;
+pub mod fold;
+pub mod map;
+pub mod product;
+
+use crate::kernel::{Launch, MAX_GROUPS, word};
+use rung_base::Result;
+
+/// Invocations of a group in the element-wise templates.
+pub(crate) const GROUP: usize = 256;
+
+/// Groups for `count` elements that kernels walk with a stride, so any count fits.
+pub(crate) fn groups_for(count: usize) -> [u32; 3] {
+    [count.div_ceil(GROUP).min(MAX_GROUPS as usize) as u32, 1, 1]
+}
+
+/// A grid of `count` groups, folded into the second axis above 65,535; the text finds its number
+/// as `y * width + x` and leaves when that is not below the count.
+pub(crate) fn grid_for(count: usize) -> Result<[u32; 3]> {
+    let count = word(count)?;
+    let rows = count.div_ceil(MAX_GROUPS);
+    Ok(if rows == 0 { [0, 1, 1] } else { [count.div_ceil(rows), rows, 1] })
+}
+
+/// The two halves of a double as parameter words, low first.
+pub(crate) fn double_words(value: f64) -> [u32; 2] {
+    let bits = value.to_bits();
+    [bits as u32, (bits >> 32) as u32]
+}
+
+/// Nothing to run.
+pub(crate) fn is_empty(launch: &Launch) -> bool {
+    launch.groups.contains(&0)
+}

@@ -1,0 +1,48 @@
+//! map: x (n) packed -> out (n) packed, a function of one number at every element.
+//!
+//! Groups walk the array with a stride of the whole grid, so that no length needs more than 65,535
+//! groups. Views with strides go through `broadcast`, which takes one operand as well.
+
+use super::{GROUP, groups_for};
+use crate::expression;
+use crate::kernel::{Binding, Kernel, Launch, word};
+use rung_base::{ElementType, Result};
+use rung_math::{Graph, Width};
+use std::sync::Arc;
+
+/// Buffers: x, out. `name` is unique among definitions.
+pub fn kernel(name: &str, graph: &Graph) -> Kernel {
+    let element = element_of(graph.width);
+    let text = format!(
+        "{definition}
+@compute @workgroup_size({GROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
+    let count = parameter(0u);
+    let step = groups.x * {GROUP}u;
+    for (var i = id.x; i < count; i = i + step) {{ b1[i] = definition(b0[i]); }}
+}}
+",
+        definition = expression::function("definition", graph, 1)
+    );
+    Kernel {
+        key: format!("map {name} {element}"),
+        text,
+        workgroup: [GROUP as u32, 1, 1],
+        bindings: vec![Binding::read(element), Binding::write(element)],
+        parameter_words: 1,
+    }
+}
+
+/// Over `count` elements.
+pub fn launch(kernel: &Arc<Kernel>, count: usize) -> Result<Launch> {
+    let parameters = vec![word(count)?];
+    Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(count) })
+}
+
+/// The element type computed at this width.
+pub(crate) fn element_of(width: Width) -> ElementType {
+    match width {
+        Width::F32 => ElementType::F32,
+        Width::F64 => ElementType::F64,
+    }
+}
