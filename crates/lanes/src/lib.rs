@@ -2,16 +2,19 @@
 //!
 //! Nothing here knows an array, an operation's name or an element type beyond the slice it is
 //! handed; `rung-ops` decides what to call. Every driver takes a `Lanes`: which vectors, and which
-//! workers. Begin with `level` and `workers`, then `product`.
+//! workers. Begin with `level` and `workers`, then `elementwise`, `fold` and `product`.
 
+pub mod elementwise;
 pub mod level;
-pub(crate) mod operand;
+pub mod operand;
 pub mod product;
 pub(crate) mod scratch;
 pub mod vector;
 pub mod workers;
 
+pub use elementwise::Cost;
 pub use level::Level;
+pub use operand::Operand;
 pub use product::{Matrix, product, stack};
 pub use vector::Float;
 pub use workers::Workers;
