@@ -15,20 +15,30 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod coefficients;
+mod error_function;
+mod exponential;
 pub mod fold;
 pub mod function;
 pub mod graph;
+mod logarithm;
+mod polynomial;
 pub mod product;
 pub mod random;
 pub mod real;
 mod scalar;
 pub mod trace;
+mod trigonometric;
 
+pub use error_function::Erf;
+pub use exponential::{Exp, Tanh};
 pub use function::{
     Abs, Add, Binary, Clip, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
     IntegerCompare, Less, LessEqual, Maximum, Minimum, Mul, Negative, NotEqual, Reciprocal, Relu,
     Sign, Sqrt, Square, Sub, Ternary, Unary, Where,
 };
 pub use graph::{Graph, Id, Kind, Node};
+pub use logarithm::Log;
 pub use real::{Bits, Mask, Real, Width};
 pub use trace::{trace_binary, trace_compare, trace_ternary, trace_unary};
+pub use trigonometric::{Cos, Sin};

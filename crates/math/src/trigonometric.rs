@@ -1,0 +1,184 @@
+//! sin and cos over the whole range. |x| = k pi/2 + r with |r| <= pi/4, r as a sum of two numbers;
+//! moderate arguments subtract k times four parts of pi/2 (Cody and Waite), larger ones multiply
+//! by the needed window of 2/pi in integer arithmetic (Payne and Hanek), where no precision is
+//! lost however large x is. Error bounds are measured by tests/accuracy.rs.
+
+use crate::coefficients::{
+    COS_32, COS_64, HALF_PI_32, HALF_PI_64, HALF_PI_SPLIT_32, HALF_PI_SPLIT_64, SIN_32, SIN_64,
+    TWO_OVER_PI_32, TWO_OVER_PI_64,
+};
+use crate::exponential::{fast_two_sum, round_magic, upper_half};
+use crate::function::Unary;
+use crate::polynomial::two_chains;
+use crate::real::{Bits, Mask, Real, Width};
+
+/// The sine of x radians: odd, NaN for infinities.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Sin;
+impl Unary for Sin {
+    #[inline(always)]
+    fn at<R: Real>(x: R) -> R {
+        let sign = x.bits() & R::Bits::constant(R::SIGN_BIT);
+        at_quadrant(x, |quadrant| quadrant, sign)
+    }
+}
+
+/// The cosine of x radians: even, NaN for infinities.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Cos;
+impl Unary for Cos {
+    #[inline(always)]
+    fn at<R: Real>(x: R) -> R {
+        // cos x = sin(|x| + pi/2).
+        let next = |quadrant: R::Bits| quadrant + R::Bits::constant(1);
+        at_quadrant(x, next, R::Bits::constant(0))
+    }
+}
+
+/// k modulo 4 (higher bits are arbitrary), r, and what r lost by rounding.
+struct Reduced<R: Real> {
+    quadrant: R::Bits,
+    r: R,
+    low: R,
+}
+
+#[inline(always)]
+fn at_quadrant<R: Real>(x: R, turn: impl Fn(R::Bits) -> R::Bits, sign: R::Bits) -> R {
+    // Below the limit the products k * part are exact and the last part's rounding is below
+    // 2^-3 ulp of the smallest r that occurs.
+    let limit = R::constant(match R::WIDTH {
+        Width::F32 => 2048.0,
+        Width::F64 => 262144.0,
+    });
+    let magnitude = x.abs();
+    let finish = |reduced: Reduced<R>| {
+        let quadrant = turn(reduced.quadrant);
+        let half_turn = (quadrant & R::Bits::constant(2)).shift_left(R::WIDTH.bits() - 2);
+        (sin_or_cos(quadrant, reduced.r, reduced.low).bits() ^ (half_turn ^ sign)).real()
+    };
+    let far = magnitude.less_equal(limit).not();
+    R::rare(far, finish(reduce_near(magnitude)), || {
+        let finite = magnitude.less(R::infinity());
+        R::select(finite, finish(reduce_far(magnitude)), R::canonical_nan())
+    })
+}
+
+/// sin r in even quadrants, cos r in odd ones.
+#[inline(always)]
+fn sin_or_cos<R: Real>(quadrant: R::Bits, r: R, low: R) -> R {
+    let z = r * r;
+    let (sin_rest, cos_rest) = match R::WIDTH {
+        Width::F32 => (two_chains(z, &SIN_32), two_chains(z, &COS_32)),
+        Width::F64 => (two_chains(z, &SIN_64), two_chains(z, &COS_64)),
+    };
+    let half = R::constant(0.5) * z;
+    let cos_start = R::constant(1.0) - half;
+    let cos_lost = (R::constant(1.0) - cos_start) - half;
+    let sin = r + ((r * z) * sin_rest + low * cos_start);
+    let cos = cos_start + (cos_lost + ((z * z) * cos_rest - r * low));
+    let even = (quadrant & R::Bits::constant(1)).equal(R::Bits::constant(0));
+    R::select(even, sin, cos)
+}
+
+#[inline(always)]
+fn reduce_near<R: Real>(x: R) -> Reduced<R> {
+    let [part1, part2, part3, part4] = match R::WIDTH {
+        Width::F32 => HALF_PI_32,
+        Width::F64 => HALF_PI_64,
+    };
+    let magic = round_magic::<R>();
+    let shifted = x * R::constant(core::f64::consts::FRAC_2_PI) + magic;
+    let k = shifted - magic;
+    // The first two differences are exact; what the third loses is kept.
+    let second = (x - k * R::constant(part1)) - k * R::constant(part2);
+    let product = k * R::constant(part3);
+    let third = second - product;
+    let lost = (second - third) - product;
+    let rest = lost - k * R::constant(part4);
+    let r = third + rest;
+    Reduced { quadrant: shifted.bits(), r, low: rest - (r - third) }
+}
+
+/// x = m 2^e with an integer m. m times a three-word window of the bits of 2/pi, modulo 4, has
+/// the quadrant in its top two bits and the fraction of a quarter turn below.
+#[inline(always)]
+fn reduce_far<R: Real>(x: R) -> Reduced<R> {
+    let width = R::WIDTH.bits();
+    let bits = |value: u64| R::Bits::constant(value);
+    let m = (x.bits() & bits((1 << R::MANTISSA) - 1)) | bits(1 << R::MANTISSA);
+    // The first bit that matters is that of weight 2^(1 - e), counted from the table's start.
+    let (table, start): (&'static [u64], u64) = match R::WIDTH {
+        Width::F32 => (&TWO_OVER_PI_32, 120),
+        Width::F64 => (&TWO_OVER_PI_64, 1013),
+    };
+    let position = x.bits().shift_right(R::MANTISSA) - bits(start);
+    let index = position.shift_right(width.trailing_zeros());
+    let shift = position & bits(width as u64 - 1);
+    let entry = |i: u64| (index + bits(i)).lookup(table);
+    let window = |i: u64| {
+        let next = entry(i + 1).shift_right(1);
+        entry(i).shift_left_by(shift) | next.shift_right_by(bits(width as u64 - 1) - shift)
+    };
+    let (high, middle, low) = (window(0), window(1), window(2));
+    let carried = m.high_product(low);
+    let fraction_low = m * middle + carried;
+    let carry = R::Bits::select(fraction_low.less(carried), bits(1), bits(0));
+    let fraction_high = m * high + m.high_product(middle) + carry;
+    // Round to the nearest quadrant; what is left is signed, within half a quadrant.
+    let quadrant = (fraction_high + bits(1 << (width - 3))).shift_right(width - 2);
+    let left = fraction_high - quadrant.shift_left(width - 2);
+    let negative = bits(0) - left.shift_right(width - 1);
+    let (r, low) = quarter_turns(magnitude_of(left, fraction_low, negative));
+    let signed = |value: R| (value.bits() ^ negative.shift_left(width - 1)).real();
+    Reduced { quadrant, r: signed(r), low: signed(low) }
+}
+
+/// The two-word number (high, low), negated where `negative` is all ones.
+#[inline(always)]
+fn magnitude_of<B: Bits>(high: B, low: B, negative: B) -> (B, B) {
+    let one = negative & B::constant(1);
+    let low = (low ^ negative) + one;
+    let carry = B::select(low.equal(B::constant(0)), one, B::constant(0));
+    ((high ^ negative) + carry, low)
+}
+
+/// A fraction of a quarter turn, given as two words of which the first has weight 2^(2 - width),
+/// in radians, as a sum of two numbers.
+#[inline(always)]
+fn quarter_turns<R: Real>((high, low): (R::Bits, R::Bits)) -> (R, R) {
+    // Three pieces of at most `piece` bits are exact floats. `kept` bits of the high word are in
+    // the second piece, with the top `taken` bits of the low word.
+    let (width, kept, taken) = match R::WIDTH {
+        Width::F32 => (32, 12, 10),
+        Width::F64 => (64, 24, 26),
+    };
+    let below = |count: u32| R::Bits::constant((1 << count) - 1);
+    let first = high.shift_right(kept);
+    let second = (high & below(kept)).shift_left(taken) | low.shift_right(width - taken);
+    let third = low & below(width - taken);
+    let scale =
+        |piece: R::Bits, exponent: i32| whole::<R>(piece) * R::constant(2.0_f64.powi(exponent));
+    let (width, kept, taken) = (width as i32, kept as i32, taken as i32);
+    let first = scale(first, kept - (width - 2));
+    let second = scale(second, -(width - 2) - taken);
+    let third = scale(third, -(width - 2) - width);
+    let (turn, rest) = fast_two_sum(first, second);
+    let (turn, rest) = fast_two_sum(turn, rest + third);
+
+    let [pi1, pi2, pi3] = match R::WIDTH {
+        Width::F32 => HALF_PI_SPLIT_32,
+        Width::F64 => HALF_PI_SPLIT_64,
+    };
+    let (pi1, pi2, pi3) = (R::constant(pi1), R::constant(pi2), R::constant(pi3));
+    let upper = upper_half(turn);
+    let lower = turn - upper;
+    let small = lower * pi2 + (turn * pi3 + rest * R::constant(core::f64::consts::FRAC_PI_2));
+    fast_two_sum(upper * pi1, (upper * pi2 + lower * pi1) + small)
+}
+
+/// A whole number of at most 22 (f32) or 51 (f64) bits as a float, exactly.
+#[inline(always)]
+fn whole<R: Real>(piece: R::Bits) -> R {
+    let magic = round_magic::<R>();
+    (piece + magic.bits()).real() - magic
+}
