@@ -5,6 +5,7 @@
 //! workers. Begin with `level` and `workers`, then `elementwise`, `fold` and `product`.
 
 pub mod elementwise;
+pub mod fold;
 pub mod level;
 pub mod operand;
 pub mod product;
