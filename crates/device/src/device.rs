@@ -80,6 +80,8 @@ pub struct Info {
     pub max_buffer: u64,
     /// Most groups of a launch along one axis.
     pub max_groups: u32,
+    /// Bytes of its largest memory, where the driver tells.
+    pub memory: Option<u64>,
     /// The exact replacements that its kernels use.
     pub variants: Variants,
     /// Checks of the self-test: passed, all.

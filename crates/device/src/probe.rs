@@ -6,11 +6,11 @@
 
 use crate::device::Device;
 use crate::self_test;
-use crate::wgpu::{block_on, first_line, open};
+use crate::wgpu::{block_on, first_line, instance, open};
 use rung_base::DeviceChoice;
 use rung_kernel::Variants;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Why there is no device, in the words that the user reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,46 +100,6 @@ fn start(adapter: &wgpu::Adapter, variants: Variants) -> Result<Arc<dyn Device>,
     let mut device = open(adapter, variants).map_err(Reason)?;
     self_test::run(&mut device).map_err(Reason)?;
     Ok(Arc::new(device))
-}
-
-/// The one connection to the Vulkan loader; `None` when there is no loader.
-fn instance() -> Option<&'static wgpu::Instance> {
-    static INSTANCE: OnceLock<Option<wgpu::Instance>> = OnceLock::new();
-    INSTANCE.get_or_init(connect).as_ref()
-}
-
-#[cfg(not(target_vendor = "apple"))]
-fn connect() -> Option<wgpu::Instance> {
-    use wgpu::hal::vulkan::{CreateInstanceCallbackArgs, Instance};
-    let descriptor = wgpu::hal::InstanceDescriptor {
-        name: "rung",
-        // No validation layers: they are slow, absent on most machines, and print.
-        flags: wgpu::InstanceFlags::empty(),
-        memory_budget_thresholds: Default::default(),
-        backend_options: Default::default(),
-        telemetry: None,
-        display: None,
-    };
-    // With a window system's extension enabled, Mesa's device-select layer connects to it and
-    // prints an error on a machine without one.
-    let without_windows = |arguments: CreateInstanceCallbackArgs<'_, '_, '_>| {
-        arguments.extensions.retain(|name| {
-            let name = name.to_bytes();
-            !name.ends_with(b"_surface") || name == b"VK_KHR_surface"
-        });
-    };
-    // SAFETY: the callback changes nothing but the list of extensions, and those it removes serve
-    // only to make surfaces, which this program never does.
-    let instance =
-        unsafe { Instance::init_with_callback(&descriptor, Some(Box::new(without_windows))) };
-    // SAFETY: the instance is fresh and nothing else holds it.
-    instance.ok().map(|i| unsafe { wgpu::Instance::from_hal::<wgpu::hal::api::Vulkan>(i) })
-}
-
-/// Metal is not built into this version.
-#[cfg(target_vendor = "apple")]
-fn connect() -> Option<wgpu::Instance> {
-    None
 }
 
 /// Discrete before integrated before the rest, software last.

@@ -3,10 +3,10 @@
 //!
 //! No kernel waits for the host. wgpu orders dispatches that touch the same buffer by itself.
 //! Errors never panic: the uncaptured-error handler leaves them where the next check finds them.
-//! How an adapter is chosen is in `probe`; Vulkan only so far.
+//! How an adapter is chosen is in `probe`, how it is opened in `open`; Vulkan only so far.
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
-use rung_kernel::{Access, ENTRY_POINT, Kernel, Launch, Variants, compile};
+use rung_kernel::Launch;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,12 +18,22 @@ const PARAMETER_BYTES: usize = 4 * rung_kernel::kernel::PARAMETER_WORDS;
 /// Uploads and downloads are cut into pieces of this size.
 const STAGING: usize = 16 << 20;
 
+mod open;
+mod pipeline;
+mod vulkan;
+
+pub(crate) use open::open;
+use pipeline::Pipeline;
+pub(crate) use vulkan::instance;
+
 pub(crate) struct WgpuDevice {
     pub info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
     state: Mutex<State>,
     trouble: Arc<Trouble>,
+    /// The process that opened it: after a fork the child declines.
+    process: u32,
     parameters: wgpu::Buffer,
     parameter_layout: wgpu::BindGroupLayout,
     parameter_group: wgpu::BindGroup,
@@ -43,12 +53,6 @@ struct State {
     parameter_bytes: Vec<u8>,
     /// Where downloads land; kept, because a new one costs more than a small copy.
     landing: Option<wgpu::Buffer>,
-}
-
-struct Pipeline {
-    kernel: Arc<Kernel>,
-    layout: wgpu::BindGroupLayout,
-    pipeline: wgpu::ComputePipeline,
 }
 
 struct Queued {
@@ -74,113 +78,6 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// The features asked for where present.
-const WANTED: wgpu::Features = wgpu::Features::SHADER_F64
-    .union(wgpu::Features::SHADER_INT64)
-    .union(wgpu::Features::SHADER_F16)
-    .union(wgpu::Features::SUBGROUP);
-
-/// Opens an adapter; the error is a reason.
-pub(crate) fn open(adapter: &wgpu::Adapter, variants: Variants) -> Result<WgpuDevice, String> {
-    let offered = adapter.features();
-    if !offered.contains(wgpu::Features::PASSTHROUGH_SHADERS) {
-        return Err("adapter takes no SPIR-V".to_string());
-    }
-    let limits = adapter.limits();
-    if limits.max_storage_buffers_per_shader_stage < 4
-        || limits.max_compute_invocations_per_workgroup < 256
-        || limits.max_compute_workgroup_storage_size < 16 << 10
-    {
-        return Err("adapter has fewer than 4 buffers, 256 invocations or 16 KiB a group".into());
-    }
-    let features = offered & WANTED | wgpu::Features::PASSTHROUGH_SHADERS;
-    let request = adapter.request_device(&wgpu::DeviceDescriptor {
-        label: None,
-        required_features: features,
-        required_limits: limits.clone(),
-        experimental_features: wgpu::ExperimentalFeatures::disabled(),
-        memory_hints: wgpu::MemoryHints::Performance,
-        trace: wgpu::Trace::Off,
-    });
-    let (device, queue) = block_on(request).map_err(|e| first_line(&e.to_string()))?;
-    let mut info = describe(&adapter.get_info(), features, &limits);
-    let (without_f64, without_i64) =
-        (variants.without_f64 || !info.f64, variants.without_i64 || !info.i64);
-    info.variants = Variants { without_f64, without_i64, ..variants };
-    Ok(assemble(info, device, queue))
-}
-
-fn describe(adapter: &wgpu::AdapterInfo, features: wgpu::Features, limits: &wgpu::Limits) -> Info {
-    let (f64, i64) = (
-        features.contains(wgpu::Features::SHADER_F64),
-        features.contains(wgpu::Features::SHADER_INT64),
-    );
-    Info {
-        binding: "wgpu",
-        name: adapter.name.clone(),
-        driver: format!("{} {}", adapter.driver, adapter.driver_info).trim().to_string(),
-        backend: adapter.backend.to_string(),
-        software: adapter.device_type == wgpu::DeviceType::Cpu,
-        integrated: adapter.device_type == wgpu::DeviceType::IntegratedGpu,
-        f64,
-        i64,
-        f16: features.contains(wgpu::Features::SHADER_F16),
-        subgroups: features.contains(wgpu::Features::SUBGROUP),
-        max_binding: limits.max_storage_buffer_binding_size,
-        max_buffer: limits.max_buffer_size,
-        max_groups: limits.max_compute_workgroups_per_dimension,
-        variants: Variants::default(),
-        self_test: (0, 0),
-    }
-}
-
-fn assemble(info: Info, device: wgpu::Device, queue: wgpu::Queue) -> WgpuDevice {
-    let trouble = Arc::new(Trouble::default());
-    let seen = trouble.clone();
-    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-        lock(&seen.error).get_or_insert_with(|| failure_of(&error));
-    }));
-    let seen = trouble.clone();
-    device.set_device_lost_callback(move |_, text| {
-        lock(&seen.lost).get_or_insert(first_line(&text));
-    });
-    let parameters = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: (BATCH * PARAMETER_BYTES) as u64,
-        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let uniform = wgpu::BindingType::Buffer {
-        ty: wgpu::BufferBindingType::Uniform,
-        has_dynamic_offset: true,
-        min_binding_size: None,
-    };
-    let parameter_layout = layout(&device, [uniform]);
-    let parameter_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &parameter_layout,
-        entries: &[wgpu::BindGroupEntry {
-            binding: 0,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &parameters,
-                offset: 0,
-                size: std::num::NonZeroU64::new(PARAMETER_BYTES as u64),
-            }),
-        }],
-    });
-    let state = Mutex::default();
-    WgpuDevice {
-        info,
-        device,
-        queue,
-        state,
-        trouble,
-        parameters,
-        parameter_layout,
-        parameter_group,
-    }
-}
-
 fn layout(
     device: &wgpu::Device,
     types: impl IntoIterator<Item = wgpu::BindingType>,
@@ -201,16 +98,6 @@ fn layout(
     })
 }
 
-fn failure_of(error: &wgpu::Error) -> Failure {
-    match error {
-        wgpu::Error::OutOfMemory { .. } => Failure::new(FailureCode::Memory, "out of memory"),
-        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
-            let text: Vec<&str> = description.split_whitespace().collect();
-            Failure::new(FailureCode::Driver, text.join(" "))
-        }
-    }
-}
-
 pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().trim().to_string()
 }
@@ -228,6 +115,10 @@ fn sized(bytes: u64) -> String {
 impl WgpuDevice {
     /// The first trouble that a callback left since the last check.
     fn check(&self) -> Outcome<()> {
+        if self.process != std::process::id() {
+            let text = "device belongs to the parent process";
+            return Err(Failure::new(FailureCode::Lost, text));
+        }
         if let Some(text) = lock(&self.trouble.lost).as_ref() {
             return Err(Failure::new(FailureCode::Lost, format!("device retired: {text}")));
         }
@@ -286,66 +177,6 @@ impl WgpuDevice {
         lock(&self.state).pipelines.clear();
     }
 
-    fn pipeline(&self, state: &mut State, kernel: &Arc<Kernel>) -> Outcome<Arc<Pipeline>> {
-        if let Some(known) = state.pipelines.get(&kernel.key) {
-            if Arc::ptr_eq(&known.kernel, kernel) || *known.kernel == **kernel {
-                return Ok(known.clone());
-            }
-            let text = format!("two kernels are called {}", kernel.key);
-            return Err(Failure::new(FailureCode::Compile, text));
-        }
-        if kernel.needs_f64() && !self.info.f64 {
-            return Err(Failure::new(FailureCode::NoDouble, "no f64 on this adapter"));
-        }
-        let pipeline = Arc::new(self.build(kernel)?);
-        state.pipelines.insert(kernel.key.clone(), pipeline.clone());
-        Ok(pipeline)
-    }
-
-    fn build(&self, kernel: &Arc<Kernel>) -> Outcome<Pipeline> {
-        let refused = |text: String| Failure::new(FailureCode::Compile, text);
-        let words =
-            compile(kernel, &self.info.variants).map_err(|e| refused(e.message().to_string()))?;
-        let [x, y, z] = kernel.workgroup;
-        let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
-            label: None,
-            entry_points: vec![wgpu::PassthroughShaderEntryPoint {
-                name: ENTRY_POINT.into(),
-                workgroup_size: (x, y, z),
-            }]
-            .into(),
-            spirv: Some(words.into()),
-            ..Default::default()
-        };
-        // SAFETY: the words were written by naga from a validated module and only decorated; the
-        // bindings declared in it are those of the layout below, and wgpu turns robust buffer
-        // access on, so an index out of range cannot reach other memory.
-        let module = unsafe { self.device.create_shader_module_passthrough(descriptor) };
-        let buffer_layout = layout(
-            &self.device,
-            kernel.bindings.iter().map(|binding| wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only: binding.access == Access::Read },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            }),
-        );
-        let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&buffer_layout), Some(&self.parameter_layout)],
-            immediate_size: 0,
-        });
-        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: Some(&pipeline_layout),
-            module: &module,
-            entry_point: Some(ENTRY_POINT),
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        self.check().map_err(|f| refused(format!("kernel {}: {}", kernel.key, f.text)))?;
-        Ok(Pipeline { kernel: kernel.clone(), layout: buffer_layout, pipeline })
-    }
-
     /// Submits what is queued, then `last` in the same submission.
     fn submit(&self, state: &mut State, last: impl FnOnce(&mut wgpu::CommandEncoder)) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
@@ -370,6 +201,25 @@ impl WgpuDevice {
             .inner
             .downcast_ref()
             .ok_or_else(|| Failure::new(FailureCode::Driver, "buffer of another device"))
+    }
+
+    fn group(&self, pipeline: &Pipeline, buffers: &[&Buffer]) -> Outcome<wgpu::BindGroup> {
+        let inner: Vec<&wgpu::Buffer> =
+            buffers.iter().map(|b| self.inner(b)).collect::<Outcome<_>>()?;
+        let entries: Vec<_> = inner
+            .iter()
+            .enumerate()
+            .map(|(i, buffer)| wgpu::BindGroupEntry {
+                binding: i as u32,
+                resource: buffer.as_entire_binding(),
+            })
+            .collect();
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.layout,
+            entries: &entries,
+        });
+        self.check().map(|()| group)
     }
 
     fn landing(&self, state: &mut State, bytes: usize) -> Outcome<wgpu::Buffer> {
@@ -436,22 +286,7 @@ impl Device for WgpuDevice {
         let mut state = lock(&self.state);
         self.check()?;
         let pipeline = self.pipeline(&mut state, &launch.kernel)?;
-        let inner: Vec<&wgpu::Buffer> =
-            buffers.iter().map(|b| self.inner(b)).collect::<Outcome<_>>()?;
-        let entries: Vec<_> = inner
-            .iter()
-            .enumerate()
-            .map(|(i, buffer)| wgpu::BindGroupEntry {
-                binding: i as u32,
-                resource: buffer.as_entire_binding(),
-            })
-            .collect();
-        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &pipeline.layout,
-            entries: &entries,
-        });
-        self.check()?;
+        let group = self.group(&pipeline, buffers)?;
         let start = state.queued.len() * PARAMETER_BYTES;
         state.parameter_bytes.resize(start + PARAMETER_BYTES, 0);
         let bytes: &[u8] = bytemuck::cast_slice(&launch.parameters);

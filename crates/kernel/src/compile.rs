@@ -44,7 +44,9 @@ pub fn compile(kernel: &Kernel, variants: &Variants) -> Result<Vec<u32>> {
     };
     let words = naga::back::spv::write_vec(&module, &info, &options, Some(&pipeline))
         .map_err(|e| failed("write", e.to_string()))?;
-    spirv::forbid_contraction(&words)
+    let is_double = |t: &naga::Type| t.inner.scalar() == Some(naga::Scalar::F64);
+    let doubles = module.types.iter().any(|(_, t)| is_double(t));
+    spirv::finish(&words, variants, doubles)
 }
 
 /// The whole WGSL: buffers, parameters, the parts of the prelude that the text calls, the text.

@@ -97,6 +97,36 @@ pub struct Variants {
     pub without_f64: bool,
     /// The device has no 64-bit integers.
     pub without_i64: bool,
+    pub demands_f32: Demands,
+    pub demands_f64: Demands,
+}
+
+impl Variants {
+    /// Every software replacement there is.
+    pub const SOFTWARE: Variants = Variants {
+        software_fma_f32: true,
+        software_fma_f64: true,
+        software_divide_f32: true,
+        software_divide_f64: true,
+        software_root_f32: true,
+        software_root_f64: true,
+        without_f64: false,
+        without_i64: false,
+        demands_f32: Demands { keep_subnormals: false, keep_specials: false, nearest_even: false },
+        demands_f64: Demands { keep_subnormals: false, keep_specials: false, nearest_even: false },
+    };
+}
+
+/// What a kernel may demand of the device's arithmetic at one width; what it may not demand may
+/// still hold, and the self-test says whether it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Demands {
+    /// Subnormal operands and results are kept.
+    pub keep_subnormals: bool,
+    /// Signed zeros, infinities and NaNs are what IEEE 754 says.
+    pub keep_specials: bool,
+    /// Results are rounded to nearest, ties to even.
+    pub nearest_even: bool,
 }
 
 /// The WGSL name of an element type that kernels can hold.

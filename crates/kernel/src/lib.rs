@@ -13,5 +13,5 @@ mod spirv;
 mod templates;
 
 pub use compile::{ENTRY_POINT, compile};
-pub use kernel::{Access, Binding, Kernel, Launch, Variants};
+pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
 pub use templates::{broadcast, fill, fold, map, product};

@@ -96,16 +96,7 @@ mod tests {
     use crate::{Binding, Kernel, compile};
     use rung_base::ElementType;
 
-    const SOFTWARE: Variants = Variants {
-        software_fma_f32: true,
-        software_fma_f64: true,
-        software_divide_f32: true,
-        software_divide_f64: true,
-        software_root_f32: true,
-        software_root_f64: true,
-        without_f64: false,
-        without_i64: false,
-    };
+    const SOFTWARE: Variants = Variants::SOFTWARE;
 
     #[test]
     fn a_text_gets_what_it_calls_and_nothing_else() {

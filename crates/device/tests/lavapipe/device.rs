@@ -2,8 +2,9 @@
 
 use crate::support::device;
 use rung_base::{DeviceChoice, ElementType};
-use rung_device::{FailureCode, adapters, probe};
-use rung_kernel::{Binding, Kernel, Launch, map};
+use rung_device::{FailureCode, adapters, probe, probe_with};
+use rung_kernel::fold::{Fold, Kernels, Slices};
+use rung_kernel::{Binding, Kernel, Launch, Variants, map};
 use rung_math::{Square, Width, trace_unary};
 use std::sync::Arc;
 
@@ -36,6 +37,51 @@ fn names_that_do_not_fit() {
 }
 
 #[test]
+fn a_device_without_doubles_runs_singles_and_declines_doubles() {
+    let variants = Variants { without_f64: true, software_fma_f32: true, ..Variants::default() };
+    let device = probe_with("llvmpipe", variants).unwrap();
+    assert!(!device.info().f64);
+    assert_eq!(device.info().self_test, (17, 17));
+    let buffer = device.upload(bytemuck::cast_slice(&[2.0f32, 3.0])).unwrap();
+    let single = Arc::new(map::kernel("single", &trace_unary::<Square>(Width::F32)));
+    let output = device.allocate(8).unwrap();
+    device.launch(&map::launch(&single, 2).unwrap(), &[&buffer, &output]).unwrap();
+    let mut back = [0.0f32; 2];
+    device.download(&output, bytemuck::cast_slice_mut(&mut back)).unwrap();
+    assert_eq!(back, [4.0, 9.0]);
+    let sums = Kernels::new(Fold::Sum, ElementType::F32);
+    let plan = sums.plan(&Slices { length: 2, outer: 1, inner: 1, ..Slices::default() }).unwrap();
+    let failure = device.launch(&plan[0].launch, &[&buffer, &output]).unwrap_err();
+    assert_eq!(
+        (failure.code, failure.text.as_str()),
+        (FailureCode::NoDouble, "no f64 on this adapter")
+    );
+}
+
+/// Runs one test of this binary again with an environment variable set.
+fn again(test: &str, variable: &str, value: &str) {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--nocapture"]).env(variable, value).env("RUNG_AGAIN", "1");
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    // Nothing may print but the test harness.
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_machine_without_any_adapter_gives_a_reason() {
+    if std::env::var_os("RUNG_AGAIN").is_none() {
+        let test = "device::a_machine_without_any_adapter_gives_a_reason";
+        return again(test, "VK_ICD_FILENAMES", "/nonexistent");
+    }
+    assert_eq!(reason(DeviceChoice::Auto), "no GPU adapter");
+    let named = reason(DeviceChoice::Named("llvmpipe".to_string()));
+    assert_eq!(named, "no adapter named llvmpipe; found: none");
+    assert!(adapters().adapters.is_empty());
+}
+
+#[test]
 fn buffers_of_any_size_come_back() {
     let device = device();
     for size in [0, 1, 2, 3, 4, 5, 1000, (16 << 20) + 5] {
@@ -62,13 +108,9 @@ fn launches_queue_up_and_keep_their_order_and_parameters() {
         let next = device.allocate(24).unwrap();
         let count = if i < 3 { 3 } else { 2 };
         device.launch(&map::launch(&kernel, count).unwrap(), &[&buffer, &next]).unwrap();
-        buffer = if i == 20 {
-            next
-        } else if i < 20 {
-            next
-        } else {
-            buffer
-        };
+        if i <= 20 {
+            buffer = next;
+        }
     }
     let mut back = [0.0f64; 3];
     device.download(&buffer, bytemuck::cast_slice_mut(&mut back)).unwrap();

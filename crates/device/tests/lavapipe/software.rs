@@ -11,16 +11,7 @@ use std::sync::Arc;
 
 const COUNT: usize = 1 << 17;
 
-const SOFTWARE: Variants = Variants {
-    software_fma_f32: true,
-    software_fma_f64: true,
-    software_divide_f32: true,
-    software_divide_f64: true,
-    software_root_f32: true,
-    software_root_f64: true,
-    without_f64: false,
-    without_i64: false,
-};
+const SOFTWARE: Variants = Variants::SOFTWARE;
 
 /// Triples: specials with each other, products that cancel against the addend to every degree,
 /// addends at every distance from the product, subnormal and overflowing results, any bits.

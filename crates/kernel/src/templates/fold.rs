@@ -72,7 +72,7 @@ impl Fold {
 }
 
 /// An operand as (outer, n, inner): strides in elements, the first element at `offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slices {
     pub offset: usize,
     pub outer: usize,
