@@ -176,7 +176,7 @@ FITS = {
     ),
     "erf": lambda: (
         fit("ERF_32", erf_rest, lambda z: 1, 0, mp.mpf("0.71") ** 2, 6, 24, apart=True),
-        fit("ERF_64", erf_rest, lambda z: 1, 0, mp.mpf("0.71") ** 2, 10, 53, apart=True),
+        fit("ERF_64", erf_rest, lambda z: 1, 0, mp.mpf("0.71") ** 2, 11, 53, apart=True),
         erf_tail("ERF_TAIL_32", "0.68", 4, 8, 24, -30),
         erf_tail("ERF_TAIL_64", "0.68", 6, 20, 53, -60),
     ),
