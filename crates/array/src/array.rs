@@ -93,6 +93,11 @@ impl Array {
         &self.strides
     }
 
+    /// The position of the first element in the storage that `view` shows.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
     /// True when the elements lie one after another in row-major order.
     pub fn is_contiguous(&self) -> bool {
         is_row_major(&self.shape, &self.strides)
@@ -114,12 +119,30 @@ impl Array {
         (T::TYPE == self.element_type).then(|| self.view::<T>().contiguous()).flatten()
     }
 
+    /// The part of the storage that holds every element, and where in it the first one is: what
+    /// a strided reader elsewhere needs, and no more.
+    pub fn span<T: Element>(&self) -> (&[T], usize) {
+        let view = self.view::<T>();
+        if self.size() == 0 {
+            return (&[], 0);
+        }
+        let (mut low, mut high) = (0isize, 0isize);
+        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach = (extent as isize - 1) * stride;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        let start = (self.offset as isize + low) as usize;
+        let end = (self.offset as isize + high) as usize;
+        (&view.data[start..=end], self.offset - start)
+    }
+
     /// The elements for writing, in row-major order, after separating them from other arrays
     /// that share the storage. Panics when `T` is not the element type.
     pub fn make_mut<T: Element>(&mut self) -> Result<&mut [T]> {
         assert_eq!(T::TYPE, self.element_type, "array viewed at another element type");
         if Arc::get_mut(&mut self.storage).is_none() || !self.is_contiguous() {
-            *self = self.to_contiguous_copy()?;
+            *self = self.to_owned_copy()?;
         }
         let (start, count) = (self.offset, self.size());
         let storage = Arc::get_mut(&mut self.storage)
@@ -129,7 +152,8 @@ impl Array {
         Ok(&mut storage.elements_mut::<T>()[start..start + count])
     }
 
-    fn to_contiguous_copy(&self) -> Result<Array> {
+    /// A packed copy that shares nothing.
+    pub fn to_owned_copy(&self) -> Result<Array> {
         with_element!(self.element_type, T => {
             let view = self.view::<T>();
             Array::build::<T>(self.shape.clone(), |out| match view.contiguous() {
@@ -141,7 +165,7 @@ impl Array {
 
     /// This array with its elements one after another; shares storage when they are so already.
     pub fn to_contiguous(&self) -> Result<Array> {
-        if self.is_contiguous() { Ok(self.clone()) } else { self.to_contiguous_copy() }
+        if self.is_contiguous() { Ok(self.clone()) } else { self.to_owned_copy() }
     }
 
     /// The position in storage of the element at `index`, one per axis.
@@ -177,7 +201,7 @@ impl Array {
     pub fn set(&mut self, index: &[i64], number: Number) -> Result<()> {
         self.position(index)?;
         if Arc::get_mut(&mut self.storage).is_none() {
-            *self = self.to_contiguous_copy()?;
+            *self = self.to_owned_copy()?;
         }
         let at = self.position(index)?;
         let element_type = self.element_type;

@@ -1,0 +1,264 @@
+//! From the values that a front end passes to what an operation's `prepare` reads.
+//!
+//! `bind` checks the count and the keywords against the record's parameters; the accessors check
+//! each value against the parameter's kind, so a record that names a kind and a `prepare` that
+//! reads another cannot both pass the table's tests.
+
+use crate::record::{Kind, Op, Place};
+use crate::value::Value;
+use rung_array::{Array, Number, SliceSpec};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use smallvec::SmallVec;
+
+/// The values of one call in the order of the record's parameters; `Nil` where left out.
+pub struct Arguments {
+    op: &'static Op,
+    values: SmallVec<[Value; 4]>,
+}
+
+/// An array, or a number beside one.
+#[derive(Clone, Debug)]
+pub enum Operand {
+    Array(Array),
+    Number(Number),
+}
+
+fn usage(message: String) -> Error {
+    Error::new(ErrorKind::Argument, message)
+}
+
+impl Arguments {
+    /// `values` are positional arguments, then keywords each followed by its value.
+    pub fn bind(op: &'static Op, values: Vec<Value>) -> Result<Arguments> {
+        let positions = op.parameters.iter().filter(|p| p.place != Place::Keyword).count();
+        let needed = op.parameters.iter().filter(|p| p.place == Place::Required).count();
+        let mut given = values.into_iter().peekable();
+        let mut bound: SmallVec<[Value; 4]> = SmallVec::new();
+        let keywords_follow = |v: &Value, have: usize| {
+            have >= needed
+                && matches!(v, Value::Symbol(s) if op.parameters[positions..].iter().any(|p| p.name == s))
+        };
+        while bound.len() < positions {
+            match given.next_if(|v| !keywords_follow(v, bound.len())) {
+                Some(value) => bound.push(value),
+                None => break,
+            }
+        }
+        if bound.len() < needed {
+            return Err(count_error(op, bound.len(), needed, positions));
+        }
+        bound.resize(op.parameters.len(), Value::Nil);
+        while let Some(word) = given.next() {
+            let at = match &word {
+                Value::Symbol(s) => op.parameters[positions..].iter().position(|p| p.name == s),
+                _ if positions == op.parameters.len() => {
+                    let got = positions + 1 + given.count();
+                    return Err(count_error(op, got, needed, positions));
+                }
+                _ => None,
+            };
+            let Some(at) = at else {
+                let known: Vec<String> =
+                    op.parameters[positions..].iter().map(|p| format!(":{}", p.name)).collect();
+                let e = usage(format!("Unknown keyword argument: {word}"));
+                return Err(match known.is_empty() {
+                    true => e,
+                    false => e.hint(format!("{} takes {}", op.name(), known.join(" "))),
+                });
+            };
+            bound[positions + at] =
+                given.next().ok_or_else(|| usage("Odd number of keyword arguments".into()))?;
+        }
+        Ok(Arguments { op, values: bound })
+    }
+
+    fn take(&mut self, at: usize, kind: Kind) -> Value {
+        debug_assert_eq!(self.op.parameters[at].kind, kind, "{} {at}", self.op.name());
+        std::mem::replace(&mut self.values[at], Value::Nil)
+    }
+
+    pub fn is_given(&self, at: usize) -> bool {
+        !matches!(self.values[at], Value::Nil)
+    }
+
+    pub fn operand(&mut self, at: usize) -> Result<Operand> {
+        match self.take(at, Kind::Operand) {
+            Value::Array(a) => Ok(Operand::Array(a)),
+            Value::Number(n) => Ok(Operand::Number(n)),
+            other => Err(wanted("expected an array or a number", &other)),
+        }
+    }
+
+    /// An array; a number counts as one of rank 0.
+    pub fn array(&mut self, at: usize) -> Result<Array> {
+        match self.take(at, Kind::Array) {
+            Value::Array(a) => Ok(a),
+            Value::Number(n) => number_array(n),
+            other => Err(wanted("expected an array or a number", &other)),
+        }
+    }
+
+    pub fn arrays(&mut self, at: usize) -> Result<Vec<Array>> {
+        let item = |v: Value| match v {
+            Value::Array(a) => Ok(a),
+            Value::Number(n) => number_array(n),
+            other => Err(wanted("expected an array or a number", &other)),
+        };
+        match self.take(at, Kind::Arrays) {
+            Value::List(items) => items.into_iter().map(item).collect(),
+            Value::Nil => Ok(Vec::new()),
+            other => Err(wanted("expected a list of arrays", &other)),
+        }
+    }
+
+    pub fn number(&mut self, at: usize) -> Result<Number> {
+        match self.take(at, Kind::Number) {
+            Value::Number(n) => Ok(n),
+            other => Err(wanted("expected a number", &other)),
+        }
+    }
+
+    pub fn integer(&mut self, at: usize) -> Result<i64> {
+        let value = self.take(at, Kind::Integer);
+        integer(&value).ok_or_else(|| wanted("expected an integer", &value))
+    }
+
+    pub fn optional_integer(&mut self, at: usize) -> Result<Option<i64>> {
+        if self.is_given(at) { self.integer(at).map(Some) } else { Ok(None) }
+    }
+
+    /// Extents as written: an integer or a list; the operation judges negative ones.
+    pub fn extents(&mut self, at: usize) -> Result<Vec<i64>> {
+        let value = self.take(at, Kind::Shape);
+        match &value {
+            Value::Nil => Some(Vec::new()),
+            Value::List(items) => items.iter().map(integer).collect(),
+            one => integer(one).map(|n| vec![n]),
+        }
+        .ok_or_else(|| shape_error(&value))
+    }
+
+    pub fn shape(&mut self, at: usize) -> Result<Shape> {
+        let extents = self.extents(at)?;
+        let each = extents.iter().map(|&n| usize::try_from(n));
+        let extents: Vec<usize> = each.collect::<std::result::Result<_, _>>().map_err(|_| {
+            shape_error(&Value::List(extents.iter().map(|&n| Value::integer(n)).collect()))
+        })?;
+        Shape::new(extents)
+    }
+
+    pub fn integers(&mut self, at: usize) -> Result<Option<Vec<i64>>> {
+        let value = self.take(at, Kind::Integers);
+        match &value {
+            Value::Nil => return Ok(None),
+            Value::List(items) => items.iter().map(integer).collect::<Option<_>>(),
+            _ => None,
+        }
+        .ok_or_else(|| wanted("expected a list of integers", &value))
+        .map(Some)
+    }
+
+    /// The indices in row-major order, and the shape in which they came.
+    pub fn index(&mut self, at: usize) -> Result<(Vec<i64>, Shape)> {
+        let value = self.take(at, Kind::Index);
+        let (numbers, shape): (Option<Vec<i64>>, Shape) = match &value {
+            Value::Array(a) => (a.numbers().map(Number::to_i64).collect(), a.shape().clone()),
+            Value::List(items) => (items.iter().map(integer).collect(), Shape::vector(items.len())),
+            Value::Nil => (Some(Vec::new()), Shape::vector(0)),
+            one => (integer(one).map(|n| vec![n]), Shape::scalar()),
+        };
+        let indices = numbers.ok_or_else(|| wanted("expected integer indices", &value))?;
+        Ok((indices, shape))
+    }
+
+    pub fn element_type(&mut self, at: usize, default: ElementType) -> Result<ElementType> {
+        let value = self.take(at, Kind::ElementType);
+        let text = match &value {
+            Value::Nil => return Ok(default),
+            Value::Symbol(name) => name.to_string(),
+            // (signed-byte 64) arrives as a list of a symbol and a number.
+            Value::List(items) => {
+                let words = items.iter().map(|v| match v {
+                    Value::Symbol(s) => s.to_string(),
+                    other => other.to_string(),
+                });
+                format!("({})", words.collect::<Vec<_>>().join(" "))
+            }
+            other => other.to_string(),
+        };
+        ElementType::parse(&text).ok_or_else(|| {
+            let known: Vec<&str> = ElementType::ALL.iter().map(|t| t.lisp_name()).collect();
+            Error::new(ErrorKind::ElementType, format!("unknown element type: {value}"))
+                .hint(format!("known: {}", known.join(", ")))
+        })
+    }
+
+    pub fn flag(&mut self, at: usize) -> bool {
+        !matches!(self.take(at, Kind::Flag), Value::Nil)
+    }
+
+    pub fn slices(&mut self, at: usize) -> Result<Vec<SliceSpec>> {
+        match self.take(at, Kind::Slices) {
+            Value::List(items) => items.iter().map(slice_spec).collect(),
+            Value::Nil => Ok(Vec::new()),
+            other => Err(wanted("expected a list of slices", &other)),
+        }
+    }
+
+    pub fn nested(&mut self, at: usize) -> Value {
+        self.take(at, Kind::Nested)
+    }
+}
+
+fn wanted(what: &str, got: &Value) -> Error {
+    Error::wanted(ErrorKind::Type, what, got)
+}
+
+fn shape_error(got: &Value) -> Error {
+    Error::wanted(ErrorKind::Shape, "shape expects non-negative integers", got)
+}
+
+fn count_error(op: &'static Op, got: usize, needed: usize, most: usize) -> Error {
+    let count = if needed == most { format!("{needed}") } else { format!("{needed} to {most}") };
+    usage(format!("{} takes {count} arguments: got {got}", op.name()))
+        .hint(format!("its arguments are {}", op.lambda_list()))
+}
+
+fn number_array(n: Number) -> Result<Array> {
+    Array::full(number_type(n), Shape::scalar(), n)
+}
+
+/// The element type that holds a number as it is.
+pub fn number_type(n: Number) -> ElementType {
+    match n {
+        Number::F64(_) => ElementType::F64,
+        Number::F32(_) => ElementType::F32,
+        Number::I64(_) => ElementType::I64,
+        Number::Bool(_) => ElementType::Bool,
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(Number::I64(n)) => Some(*n),
+        Value::Number(Number::F64(x)) if x.fract() == 0.0 => Number::F64(*x).to_i64(),
+        _ => None,
+    }
+}
+
+fn slice_spec(value: &Value) -> Result<SliceSpec> {
+    let bad = || Error::wanted(ErrorKind::Type, "slice expects nil or (start end [step])", value);
+    let bound = |v: &Value| match v {
+        Value::Nil => Ok(None),
+        other => integer(other).map(Some).ok_or_else(bad),
+    };
+    match value {
+        Value::Nil => Ok(SliceSpec::ALL),
+        Value::List(parts) if (1..=3).contains(&parts.len()) => Ok(SliceSpec {
+            start: bound(&parts[0])?,
+            end: parts.get(1).map_or(Ok(None), bound)?,
+            step: parts.get(2).map_or(Ok(None), bound)?.unwrap_or(1),
+        }),
+        _ => Err(bad()),
+    }
+}

@@ -1,0 +1,346 @@
+//! Operations of two or three operands that broadcast: arithmetic, comparisons, `where`.
+
+use crate::arguments::{Arguments, Operand};
+use crate::call::{
+    Call, Context, Detail, Prepared, Types, at_compute_type, integers_not_taken, lanes_operand,
+    lay_out, types_of, width_of,
+};
+use crate::decline::{Answer, Decline};
+use crate::record::{
+    ALL, Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Prepare, Rungs,
+    required,
+};
+use crate::round_trip::RoundTrip;
+use crate::samples;
+use rung_array::{Array, Number};
+use rung_base::{Element, ElementType, Result};
+use rung_kernel::broadcast;
+use rung_lanes::Lanes;
+use rung_lanes::elementwise::{self as drivers, Cost};
+use rung_math::{
+    self as math, Binary, Compare, Graph, IntegerBinary, IntegerCompare, Ternary, Width,
+    trace_binary, trace_compare,
+};
+use smallvec::{SmallVec, smallvec};
+
+pub const OPS: &[Op] = &[
+    Op {
+        names: &["add"],
+        doc: "The sum of two operands, element by element.",
+        example: "(la:add #d((1 2) (3 4)) #d(10 20)) => #d((11.0 22.0) (13.0 24.0))",
+        ..arithmetic::<math::Add>()
+    },
+    Op {
+        names: &["sub"],
+        doc: "The first operand less the second, element by element.",
+        example: "(la:sub #d(1 2) 1) => #d(0.0 1.0)",
+        ..arithmetic::<math::Sub>()
+    },
+    Op {
+        names: &["mul"],
+        doc: "The product of two operands, element by element (`matmul` is the matrix product).",
+        example: "(la:mul #d(1 2) #d(3 4)) => #d(3.0 8.0)",
+        ..arithmetic::<math::Mul>()
+    },
+    Op {
+        names: &["div"],
+        doc: "The quotient of two operands; always a float, never an error: 1/0 is inf.",
+        example: "(la:div #d(1 0) #d(4 0)) => #d(0.25 nan)",
+        ..floating::<math::Div>()
+    },
+    Op {
+        names: &["maximum"],
+        doc: "The larger of two operands; NaN if either is; -0.0 counts as below +0.0.",
+        example: "(la:maximum #d(1 5) #d(3 nan)) => #d(3.0 nan)",
+        ..arithmetic::<math::Maximum>()
+    },
+    Op {
+        names: &["minimum"],
+        doc: "The smaller of two operands; NaN if either is; -0.0 counts as below +0.0.",
+        example: "(la:minimum #d(1 5) 3) => #d(1.0 3.0)",
+        ..arithmetic::<math::Minimum>()
+    },
+    Op {
+        names: &["equal"],
+        doc: "1 where the operands are equal, else 0; NaN equals nothing.",
+        example: "(la:equal #d(1 nan) #d(1 nan)) => #d(1.0 0.0)",
+        ..comparison::<math::Equal>()
+    },
+    Op {
+        names: &["not-equal"],
+        doc: "1 where the operands differ, else 0; NaN differs from everything.",
+        example: "(la:not-equal #d(1 nan) #d(1 nan)) => #d(0.0 1.0)",
+        ..comparison::<math::NotEqual>()
+    },
+    Op {
+        names: &["greater"],
+        doc: "1 where the first operand is greater, else 0.",
+        example: "(la:greater #d(1 5 3) 2) => #d(0.0 1.0 1.0)",
+        ..comparison::<math::Greater>()
+    },
+    Op {
+        names: &["greater-equal"],
+        doc: "1 where the first operand is greater or equal, else 0.",
+        example: "(la:greater-equal #d(1 2 3) 2) => #d(0.0 1.0 1.0)",
+        ..comparison::<math::GreaterEqual>()
+    },
+    Op {
+        names: &["less"],
+        doc: "1 where the first operand is less, else 0.",
+        example: "(la:less #d(1 5 3) 2) => #d(1.0 0.0 0.0)",
+        ..comparison::<math::Less>()
+    },
+    Op {
+        names: &["less-equal"],
+        doc: "1 where the first operand is less or equal, else 0.",
+        example: "(la:less-equal #d(1 2 3) 2) => #d(1.0 1.0 0.0)",
+        ..comparison::<math::LessEqual>()
+    },
+    Op {
+        names: &["where"],
+        doc: "Elements of x where the mask is not zero (NaN is not), elements of y elsewhere.",
+        parameters: &[
+            required("mask", Kind::Operand),
+            required("x", Kind::Operand),
+            required("y", Kind::Operand),
+        ],
+        result: "an array of the common shape, of the width of x if that is an array, else of y",
+        types: FLOATS,
+        exact: Exactness::Same,
+        prepare: prepare_where,
+        rungs: Rungs {
+            portable: where_portable,
+            lanes: Entry::Has(where_lanes),
+            library: Entry::None(NO_LIBRARY),
+            device: Entry::None("a selection moves more bytes than it saves time"),
+        },
+        samples: where_samples,
+        example: "(la:where (la:greater #d(1 5 3) 2) #d(1 5 3) 0) => #d(0.0 5.0 3.0)",
+    },
+];
+
+const NO_LIBRARY: &str = "no CBLAS routine computes it";
+const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
+
+const fn operation(prepare: Prepare, rungs: Rungs) -> Op {
+    Op {
+        names: &[],
+        doc: "",
+        parameters: PAIR,
+        result: "an array of the common shape; its float type is that of the first float array",
+        types: ALL,
+        exact: Exactness::Same,
+        prepare,
+        rungs,
+        samples: samples::pairs,
+        example: "",
+    }
+}
+
+const fn rungs<F: Binary>(portable: fn(&Call) -> Result<Array>) -> Rungs {
+    Rungs {
+        portable,
+        lanes: Entry::Has(lanes::<F>),
+        library: Entry::None(NO_LIBRARY),
+        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: device::<F> }),
+    }
+}
+
+const fn arithmetic<F: Binary + IntegerBinary>() -> Op {
+    operation(prepare_arithmetic, rungs::<F>(portable::<F>))
+}
+
+const fn floating<F: Binary>() -> Op {
+    Op { types: FLOATS, ..operation(prepare_floating, rungs::<F>(floating_portable::<F>)) }
+}
+
+const fn comparison<F: Compare + IntegerCompare>() -> Op {
+    let rungs = Rungs {
+        portable: mask_portable::<F>,
+        lanes: Entry::Has(mask_lanes::<F>),
+        library: Entry::None(NO_LIBRARY),
+        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
+    };
+    let result = "1 and 0 in the width of the first float array, else double-float";
+    Op { result, ..operation(prepare_mask, rungs) }
+}
+
+fn prepare_arithmetic(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
+    prepare(op, a, |types| types)
+}
+
+fn prepare_floating(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
+    prepare(op, a, Types::floating)
+}
+
+fn prepare_mask(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
+    prepare(op, a, Types::mask)
+}
+
+fn prepare(
+    op: &'static Op,
+    mut arguments: Arguments,
+    adjust: fn(Types) -> Types,
+) -> Result<Prepared> {
+    let operands = [arguments.operand(0)?, arguments.operand(1)?];
+    let to_number = operands.iter().all(|o| matches!(o, Operand::Number(_)));
+    let types = adjust(types_of(&operands));
+    let [a, b] = operands;
+    at_common_shape(op, smallvec![lay_out(a, types)?, lay_out(b, types)?], types, to_number)
+}
+
+/// All operands as views at their common shape.
+fn at_common_shape(
+    op: &'static Op,
+    mut operands: SmallVec<[Array; 3]>,
+    types: Types,
+    to_number: bool,
+) -> Result<Prepared> {
+    let mut shape = operands[0].shape().clone();
+    for x in &operands[1..] {
+        shape = shape.broadcast(x.shape())?;
+    }
+    for x in &mut operands {
+        if *x.shape() != shape {
+            *x = x.broadcast_to(&shape)?;
+        }
+    }
+    let raw = if types.result == ElementType::F64 { types.result } else { types.compute };
+    Ok(Prepared::Call(Box::new(Call {
+        op,
+        operands,
+        units: shape.size() as u64,
+        shape,
+        raw,
+        result: types.result,
+        to_number,
+        detail: Detail::None,
+        family: Family::Wide,
+    })))
+}
+
+/// a, b and out at the common shape.
+fn pairwise<T: Element, O: Element>(call: &Call, f: impl Fn(T, T) -> O) -> Result<Array> {
+    let (a, b) = (call.operands[0].view::<T>(), call.operands[1].view::<T>());
+    Array::build::<O>(call.shape.clone(), |out| {
+        out.iter_mut().zip(a.iter().zip(b.iter())).for_each(|(o, (a, b))| *o = f(a, b));
+    })
+}
+
+fn portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
+    at_compute_type!(call, T => pairwise::<T, T>(call, |a, b| <F as Binary>::at(a, b)),
+        pairwise::<i64, i64>(call, |a, b| <F as IntegerBinary>::at(a, b)))
+}
+
+fn floating_portable<F: Binary>(call: &Call) -> Result<Array> {
+    at_compute_type!(call, T => pairwise::<T, T>(call, |a, b| F::at(a, b)),
+        integers_not_taken(call))
+}
+
+fn mask_portable<F: Compare + IntegerCompare>(call: &Call) -> Result<Array> {
+    at_compute_type!(call,
+        T => pairwise::<T, T>(call, |a, b| <F as Compare>::at(a, b) as u8 as T),
+        pairwise::<i64, f64>(call, |a, b| <F as IntegerCompare>::at(a, b) as u8 as f64))
+}
+
+fn prepare_where(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let mask = arguments.operand(0)?;
+    let choices = [arguments.operand(1)?, arguments.operand(2)?];
+    let types = types_of(&choices).floating();
+    // The mask only says true or false: at the choices' width it still does, except for a
+    // number too small for it.
+    let mask = truth(mask)?;
+    let [x, y] = choices;
+    let operands = smallvec![lay_out(mask, types)?, lay_out(x, types)?, lay_out(y, types)?];
+    at_common_shape(op, operands, types, false)
+}
+
+/// 1 where an operand is not zero, so that it can be narrowed without becoming zero.
+fn truth(mask: Operand) -> Result<Operand> {
+    match mask {
+        Operand::Array(a) => Ok(Operand::Array(a.convert(ElementType::Bool)?)),
+        Operand::Number(n) => Ok(Operand::Number(Number::Bool(n.to_f64() != 0.0))),
+    }
+}
+
+/// mask, x, y and out at the common shape.
+fn where_portable(call: &Call) -> Result<Array> {
+    let [mask, x, y] = &call.operands[..] else { return integers_not_taken(call) };
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        let choices = x.view::<T>().iter().zip(y.view::<T>().iter());
+        let each = out.iter_mut().zip(mask.view::<T>().iter().zip(choices));
+        each.for_each(|(o, (mask, (x, y)))| *o = math::Where::at(mask, x, y));
+    }), integers_not_taken(call))
+}
+
+fn where_samples() -> Vec<samples::Sample> {
+    let mut all: Vec<samples::Sample> = samples::pairs()
+        .into_iter()
+        .map(|pair| vec![samples::counting(&[1], 2), pair[0].clone(), pair[1].clone()])
+        .collect();
+    all.push(vec![samples::hard(&[3, 17], 1.0), samples::spread(&[17], 2.0), samples::number(7.0)]);
+    all
+}
+
+fn no_integers() -> Result<Answer> {
+    Ok(Answer::Declined(Decline::Type(ElementType::I64)))
+}
+
+/// a, b and out at the common shape.
+fn lanes<F: Binary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (&call.operands[0], &call.operands[1]);
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        let (a, b) = (lanes_operand(a), lanes_operand(b));
+        drivers::zip::<F, T>(lanes, Cost::Light, &call.shape, a, b, out);
+    })
+    .map(Answer::Done), no_integers())
+}
+
+/// a, b and out at the common shape.
+fn mask_lanes<F: Compare>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (&call.operands[0], &call.operands[1]);
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        drivers::compare::<F, T>(lanes, &call.shape, lanes_operand(a), lanes_operand(b), out);
+    })
+    .map(Answer::Done), no_integers())
+}
+
+/// mask, x, y and out at the common shape.
+fn where_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let [mask, x, y] = &call.operands[..] else { return no_integers() };
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        let operands = [lanes_operand(mask), lanes_operand(x), lanes_operand(y)];
+        drivers::zip3::<math::Where, T>(lanes, Cost::Light, &call.shape, operands, out);
+    })
+    .map(Answer::Done), no_integers())
+}
+
+/// a, b and out at the common shape; only the elements that a broadcast operand has go up.
+fn device<F: Binary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    on_device(call, trip, trace_binary::<F>)
+}
+
+/// a, b and out at the common shape.
+fn mask_device<F: Compare>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    on_device(call, trip, trace_compare::<F>)
+}
+
+fn on_device(call: &Call, trip: &RoundTrip, trace: fn(Width) -> Graph) -> Result<Answer> {
+    if call.operands[0].element_type() == ElementType::I64 {
+        return no_integers();
+    }
+    if call.shape.rank() > broadcast::MAX_RANK {
+        return Ok(Answer::Declined(Decline::NoKernel("more than eight axes")));
+    }
+    let graph = || trace(width_of(call));
+    let kernel = trip.kernel(call, || Ok(broadcast::kernel(call.op.name(), &graph(), 2)))?;
+    at_compute_type!(call, T => {
+        let spans = [call.operands[0].span::<T>(), call.operands[1].span::<T>()];
+        let view = |i: usize| broadcast::View {
+            offset: spans[i].1,
+            strides: call.operands[i].strides(),
+        };
+        let launch = broadcast::launch(&kernel, &call.shape, &[view(0), view(1)]);
+        trip.run::<T, T>(launch, &[spans[0].0, spans[1].0], call.shape.clone())
+    }, no_integers())
+}

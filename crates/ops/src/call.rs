@@ -1,0 +1,314 @@
+//! A checked call: operands laid out and converted, result shape and types decided, nothing
+//! computed yet. Every rung gets the same `Call`, so an error is the same on every rung and the
+//! result's type never depends on where it ran (spec linalg 1.3).
+
+use crate::arguments::Operand;
+use crate::record::{Family, Op};
+use crate::value::Value;
+use rung_array::{Array, Number};
+use rung_base::element::ElementClass;
+use rung_base::{Bool, ElementType, Result, Shape, bf16, f16, with_element};
+use rung_math::random::{Fill, State};
+use smallvec::SmallVec;
+
+/// What `prepare` may read and change beside its arguments.
+pub struct Context {
+    /// The three-congruential generator of the process.
+    pub generator: State,
+}
+
+/// What `prepare` gives.
+pub enum Prepared {
+    /// A view, a header or a number: no rung runs.
+    Done(Vec<Value>),
+    Call(Box<Call>),
+}
+
+/// One checked call.
+pub struct Call {
+    pub op: &'static Op,
+    /// At the type in which the rungs compute; broadcast to a common shape where the family
+    /// says so.
+    pub operands: SmallVec<[Array; 3]>,
+    /// The shape of the result.
+    pub shape: Shape,
+    /// The element type in which the rungs write.
+    pub raw: ElementType,
+    /// The element type to which the result is narrowed, once.
+    pub result: ElementType,
+    /// A result of rank 0 that comes back as a number.
+    pub to_number: bool,
+    pub detail: Detail,
+    pub family: Family,
+    /// The call's work in the family's unit.
+    pub units: u64,
+}
+
+/// What a family needs beside operands and shapes.
+pub enum Detail {
+    None,
+    /// The axis of the only operand that is folded.
+    Fold {
+        axis: usize,
+    },
+    Product(Product),
+    /// Positions along the first axis, all in range.
+    Rows(Vec<usize>),
+    /// The axis along which operands are joined.
+    Join {
+        axis: usize,
+    },
+    Fill {
+        state: State,
+        fill: Fill,
+    },
+    /// start and step of a sequence, or a diagonal's column count.
+    Sequence {
+        start: f64,
+        step: f64,
+    },
+}
+
+/// A stack of products: each a (rows, inner) times b (inner, columns). The operands have rank
+/// 3, (batch, rows, inner) and (batch, inner, columns), with stride 0 along a batch they do
+/// not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    pub batch: usize,
+    pub rows: usize,
+    pub columns: usize,
+    pub inner: usize,
+    pub form: Form,
+}
+
+/// Which order of additions a product has (DESIGN 3.4 and 3.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Blocks of 512 at the operand width.
+    Cells,
+    /// A fold in f64 for each result element: matrix times vector, vector times matrix, vectors.
+    Folds,
+}
+
+impl Call {
+    /// A call of one operand whose result has its shape and type.
+    pub fn like(op: &'static Op, x: Array, result: ElementType, family: Family) -> Call {
+        let (shape, raw, units) = (x.shape().clone(), x.element_type(), x.size() as u64);
+        Call {
+            op,
+            operands: SmallVec::from_iter([x]),
+            shape,
+            raw,
+            result,
+            to_number: false,
+            detail: Detail::None,
+            family,
+            units,
+        }
+    }
+
+    /// The operand types and shapes as explain shows them: `(4 256) (256)`.
+    pub fn shapes(&self) -> String {
+        let shapes: Vec<String> = self.operands.iter().map(|a| a.shape().to_string()).collect();
+        if shapes.is_empty() { self.shape.to_string() } else { shapes.join(" ") }
+    }
+
+    /// The element type that explain shows: that of the first operand, else of the result.
+    pub fn shown_type(&self) -> ElementType {
+        self.operands.first().map_or(self.result, Array::element_type)
+    }
+
+    /// Narrows what a rung wrote, once, and makes it a number where that is asked.
+    pub fn finish(&self, raw: Array) -> Result<Value> {
+        let narrowed = narrow(raw, self.result)?;
+        match self.to_number {
+            true => narrowed.numbers().next().map(Value::Number).map_or_else(
+                || {
+                    Err(rung_base::Error::new(
+                        rung_base::ErrorKind::Internal,
+                        "fold without result",
+                    ))
+                },
+                Ok,
+            ),
+            false => Ok(Value::Array(narrowed)),
+        }
+    }
+}
+
+/// `a` at `to`: floats round once, integers wrap.
+pub fn narrow(a: Array, to: ElementType) -> Result<Array> {
+    let from = a.element_type();
+    if from == to {
+        return Ok(a);
+    }
+    match (from, to) {
+        (ElementType::F64, ElementType::F32) => each(&a, |x: f64| x as f32),
+        (ElementType::F32, ElementType::BF16) => each(&a, |x: f32| bf16::from_f32(x)),
+        (ElementType::F32, ElementType::F16) => each(&a, |x: f32| f16::from_f32(x)),
+        (ElementType::I64, ElementType::I32) => each(&a, |x: i64| x as i32),
+        (ElementType::I64, ElementType::U8) => each(&a, |x: i64| x as u8),
+        (ElementType::I64, ElementType::Bool) => each(&a, |x: i64| Bool::from(x != 0)),
+        _ => a.convert(to),
+    }
+}
+
+fn each<S: rung_base::Element, T: rung_base::Element>(
+    a: &Array,
+    f: impl Fn(S) -> T,
+) -> Result<Array> {
+    let view = a.view::<S>();
+    Array::build::<T>(a.shape().clone(), |out| match view.contiguous() {
+        Some(elements) => out.iter_mut().zip(elements).for_each(|(o, &x)| *o = f(x)),
+        None => out.iter_mut().zip(view.iter()).for_each(|(o, x)| *o = f(x)),
+    })
+}
+
+/// `a` at the type in which arithmetic runs; shares storage where that is its own type.
+pub fn at_type(a: &Array, to: ElementType) -> Result<Array> {
+    if a.element_type() == to { Ok(a.clone()) } else { a.convert(to) }
+}
+
+/// The types of an operation over several operands (spec linalg 1.3): where it computes, and
+/// to which type its result is narrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Types {
+    pub compute: ElementType,
+    pub result: ElementType,
+}
+
+/// Rules 1 to 5: the first float array decides the result; mixed widths compute at the wider;
+/// numbers are weak; integers among themselves take the wider type and compute in i64.
+pub fn types_of(operands: &[Operand]) -> Types {
+    let arrays = || {
+        operands.iter().filter_map(|o| match o {
+            Operand::Array(a) => Some(a.element_type()),
+            Operand::Number(_) => None,
+        })
+    };
+    let float_number =
+        operands.iter().any(|o| matches!(o, Operand::Number(Number::F64(_) | Number::F32(_))));
+    let floats: SmallVec<[ElementType; 4]> = arrays().filter(|t| t.is_float()).collect();
+    if let Some(&result) = floats.first() {
+        // A half width beside a wider array is widened to that; among halves, to f32.
+        let wide = floats.contains(&ElementType::F64);
+        let compute = if wide { ElementType::F64 } else { ElementType::F32 };
+        return Types { compute, result };
+    }
+    match arrays().map(integer_type).min() {
+        Some(_) if float_number => Types { compute: ElementType::F64, result: ElementType::F64 },
+        Some(widest) => Types { compute: ElementType::I64, result: widest },
+        None => number_types(operands, float_number),
+    }
+}
+
+/// `min` picks the widest: the enumeration runs from wide to narrow; bits count as u8.
+fn integer_type(t: ElementType) -> ElementType {
+    if t.class() == ElementClass::Bool { ElementType::U8 } else { t }
+}
+
+fn number_types(operands: &[Operand], float_number: bool) -> Types {
+    let double = operands.iter().any(|o| matches!(o, Operand::Number(Number::F64(_))));
+    let one = match (float_number, double) {
+        (false, _) => ElementType::I64,
+        (true, true) => ElementType::F64,
+        (true, false) => ElementType::F32,
+    };
+    Types { compute: one, result: one }
+}
+
+impl Types {
+    /// The types of an operation that has only float results.
+    pub fn floating(self) -> Types {
+        match self.compute {
+            ElementType::I64 => Types { compute: ElementType::F64, result: ElementType::F64 },
+            _ => self,
+        }
+    }
+
+    /// The types of a mask: the result is the first array's width, f64 for integers.
+    pub fn mask(self) -> Types {
+        match self.compute {
+            ElementType::I64 => Types { compute: self.compute, result: ElementType::F64 },
+            _ => self,
+        }
+    }
+}
+
+/// An operand as an array at `compute`; a number becomes one of rank 0, rounded once to
+/// `result` first (rule 3: it is weak).
+pub fn lay_out(operand: Operand, types: Types) -> Result<Array> {
+    match operand {
+        Operand::Array(a) => at_type(&a, types.compute),
+        Operand::Number(n) => {
+            let weak = if types.result.is_float() { types.result } else { types.compute };
+            let rounded = Array::full(weak, Shape::scalar(), n)?;
+            at_type(&rounded, types.compute)
+        }
+    }
+}
+
+/// The elements of `a` in row-major order as `T`, for the plain loops.
+pub fn elements<T: rung_base::Element>(a: &Array) -> Vec<T> {
+    a.view::<T>().iter().collect()
+}
+
+/// The width of a traced kernel for this call's operands.
+pub(crate) fn width_of(call: &Call) -> rung_math::Width {
+    match call.shown_type() {
+        ElementType::F64 => rung_math::Width::F64,
+        _ => rung_math::Width::F32,
+    }
+}
+
+/// An operand as the lanes read it.
+pub(crate) fn lanes_operand<T: rung_base::Element>(x: &Array) -> rung_lanes::Operand<'_, T> {
+    rung_lanes::Operand::new(x.view::<T>().data, x.offset(), x.strides())
+}
+
+/// The bytes of the operands and of the result, for the costs.
+pub fn bytes_of(arrays: &[Array]) -> u64 {
+    arrays.iter().map(|a| (a.size() * a.element_type().size()) as u64).sum()
+}
+
+/// Runs `$f32` for f32 operands, `$f64` for f64 ones and `$i64` for integers.
+macro_rules! at_compute_type {
+    ($call:expr, $T:ident => $float:expr, $integer:expr) => {
+        match $call.operands[0].element_type() {
+            rung_base::ElementType::F32 => {
+                type $T = f32;
+                $float
+            }
+            rung_base::ElementType::F64 => {
+                type $T = f64;
+                $float
+            }
+            _ => $integer,
+        }
+    };
+}
+pub(crate) use at_compute_type;
+
+/// A float kernel got integers: `prepare` decides types, so this is our own mistake.
+pub(crate) fn integers_not_taken(call: &Call) -> Result<Array> {
+    let text = format!("{} was prepared for integers", call.op.name());
+    Err(rung_base::Error::new(rung_base::ErrorKind::Internal, text))
+}
+
+/// True when two arrays have the same shape, type and bits, any NaN counting as any other.
+/// The first difference otherwise.
+pub fn first_difference(a: &Array, b: &Array) -> Option<usize> {
+    with_element!(a.element_type(), T => {
+        let (x, y) = (a.view::<T>(), b.view::<T>());
+        x.iter().zip(y.iter()).position(|(x, y)| {
+            // x != x only for NaN, whatever the type.
+            #[allow(clippy::eq_op)]
+            let both_nan = x != x && y != y;
+            !both_nan && bytes(&x) != bytes(&y)
+        })
+    })
+}
+
+fn bytes<T: rung_base::Element>(x: &T) -> &[u8] {
+    bytemuck::bytes_of(x)
+}

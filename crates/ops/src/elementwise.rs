@@ -1,0 +1,194 @@
+//! Functions of each element: elementary ones (own definitions, within 1 ulp) and those of a
+//! primitive or two.
+
+use crate::arguments::{Arguments, Operand};
+use crate::call::{
+    Call, Context, Prepared, at_compute_type, integers_not_taken, lanes_operand, lay_out, types_of,
+    width_of,
+};
+use crate::decline::Answer;
+use crate::record::{
+    Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
+};
+use crate::round_trip::RoundTrip;
+use crate::samples;
+use rung_array::Array;
+use rung_base::Result;
+use rung_kernel::map;
+use rung_lanes::Lanes;
+use rung_lanes::elementwise::{self as drivers, Cost};
+use rung_math::{self as math, Unary, trace_unary};
+
+pub const OPS: &[Op] = &[
+    Op {
+        names: &["exp"],
+        doc: "e raised to each element.",
+        example: "(la:exp #d(0 1)) => #d(1.0 2.718281828459045)",
+        ..elementary::<math::Exp>()
+    },
+    Op {
+        names: &["log"],
+        doc: "The natural logarithm of each element; NaN below zero, -inf at zero.",
+        example: "(la:log #d(1 10)) => #d(0.0 2.302585092994046)",
+        ..elementary::<math::Log>()
+    },
+    Op {
+        names: &["tanh"],
+        doc: "The hyperbolic tangent of each element.",
+        example: "(la:tanh #d(0 1)) => #d(0.0 0.7615941559557649)",
+        ..elementary::<math::Tanh>()
+    },
+    Op {
+        names: &["sin"],
+        doc: "The sine of each element, in radians, with full-range argument reduction.",
+        example: "(la:sin #d(0 1 1e22)) => #d(0.0 0.8414709848078965 -0.8522008497671888)",
+        ..elementary::<math::Sin>()
+    },
+    Op {
+        names: &["cos"],
+        doc: "The cosine of each element, in radians, with full-range argument reduction.",
+        example: "(la:cos #d(0 1)) => #d(1.0 0.5403023058681398)",
+        ..elementary::<math::Cos>()
+    },
+    Op {
+        names: &["erf"],
+        doc: "The Gauss error function of each element.",
+        example: "(la:erf 0.5d0) => 0.5204998778130465",
+        ..elementary::<math::Erf>()
+    },
+    Op {
+        names: &["sqrt"],
+        doc: "The square root of each element; NaN below zero.",
+        example: "(la:sqrt #d(4 2 -1)) => #d(2.0 1.4142135623730951 nan)",
+        ..arithmetic::<math::Sqrt>()
+    },
+    Op {
+        names: &["abs"],
+        doc: "The magnitude of each element.",
+        example: "(la:abs #d(-1 2)) => #d(1.0 2.0)",
+        ..arithmetic::<math::Abs>()
+    },
+    Op {
+        names: &["negative"],
+        doc: "Each element with its sign turned.",
+        example: "(la:negative #d(-1 2)) => #d(1.0 -2.0)",
+        ..arithmetic::<math::Negative>()
+    },
+    Op {
+        names: &["square"],
+        doc: "Each element times itself.",
+        example: "(la:square #d(-3 2)) => #d(9.0 4.0)",
+        ..arithmetic::<math::Square>()
+    },
+    Op {
+        names: &["sign"],
+        doc: "-1, 0 or 1 by the sign of each element; +0.0 for both zeros, NaN for NaN.",
+        example: "(la:sign #d(-3 0 2)) => #d(-1.0 0.0 1.0)",
+        ..arithmetic::<math::Sign>()
+    },
+    Op {
+        names: &["reciprocal"],
+        doc: "One over each element.",
+        example: "(la:reciprocal #d(4 0)) => #d(0.25 inf)",
+        ..arithmetic::<math::Reciprocal>()
+    },
+    Op {
+        names: &["relu"],
+        doc: "The larger of each element and zero.",
+        example: "(la:relu #d(-3 2)) => #d(0.0 2.0)",
+        ..arithmetic::<math::Relu>()
+    },
+];
+
+const PARAMETERS: &[Parameter] = &[required("a", Kind::Operand)];
+const RESULT: &str = "an array of a's shape and float type (double-float for integers)";
+
+/// A function that is worth a trip to the device by itself.
+const fn elementary<F: Unary>() -> Op {
+    Op {
+        exact: Exactness::Ulp(1),
+        rungs: Rungs {
+            device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Map), run: device::<F> }),
+            ..RUNGS::<F>::VALUE
+        },
+        ..function::<F>(Family::Map)
+    }
+}
+
+/// A function of a primitive or two: it rides on operands that are on the device already.
+const fn arithmetic<F: Unary>() -> Op {
+    function::<F>(Family::Wide)
+}
+
+struct RUNGS<F>(std::marker::PhantomData<F>);
+
+impl<F: Unary> RUNGS<F> {
+    const VALUE: Rungs = Rungs {
+        portable: portable::<F>,
+        lanes: Entry::Has(lanes::<F>),
+        library: Entry::None("no CBLAS routine computes it"),
+        device: Entry::Has(Member { offer: Offer::ResidentOnly, run: device::<F> }),
+    };
+}
+
+const fn function<F: Unary>(family: Family) -> Op {
+    Op {
+        names: &[],
+        doc: "",
+        parameters: PARAMETERS,
+        result: RESULT,
+        types: FLOATS,
+        exact: Exactness::Same,
+        prepare: match family {
+            Family::Map => prepare_map,
+            _ => prepare_wide,
+        },
+        rungs: RUNGS::<F>::VALUE,
+        samples: || samples::unary(20.0),
+        example: "",
+    }
+}
+
+fn prepare_map(op: &'static Op, arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    prepare(op, arguments, Family::Map)
+}
+
+fn prepare_wide(op: &'static Op, arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    prepare(op, arguments, Family::Wide)
+}
+
+fn prepare(op: &'static Op, mut arguments: Arguments, family: Family) -> Result<Prepared> {
+    let x = arguments.operand(0)?;
+    let types = types_of(std::slice::from_ref(&x)).floating();
+    let to_number = matches!(x, Operand::Number(_));
+    let call = Call::like(op, lay_out(x, types)?, types.result, family);
+    Ok(Prepared::Call(Box::new(Call { to_number, ..call })))
+}
+
+/// x (any shape), out (the same shape).
+fn portable<F: Unary>(call: &Call) -> Result<Array> {
+    let x = &call.operands[0];
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        out.iter_mut().zip(x.view::<T>().iter()).for_each(|(o, x)| *o = F::at(x));
+    }), integers_not_taken(call))
+}
+
+fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let cost = if call.family == Family::Map { Cost::Elementary } else { Cost::Light };
+    let x = &call.operands[0];
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        drivers::map::<F, T>(lanes, cost, &call.shape, lanes_operand(x), out);
+    }), integers_not_taken(call))
+    .map(Answer::Done)
+}
+
+/// x (any shape), out (the same shape); a strided x is packed first.
+fn device<F: Unary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let x = call.operands[0].to_contiguous()?;
+    let kernel =
+        trip.kernel(call, || Ok(map::kernel(call.op.name(), &trace_unary::<F>(width_of(call)))))?;
+    let launch = map::launch(&kernel, x.size());
+    at_compute_type!(call, T => {
+        trip.run::<T, T>(launch, &[x.as_slice::<T>().unwrap_or(&[])], call.shape.clone())
+    }, integers_not_taken(call).map(Answer::Done))
+}

@@ -1,0 +1,358 @@
+//! The ladder: every rung of a run is asked in turn, and takes the call or declines with a
+//! reason. A decline is a value: it can be printed, counted, or forbidden.
+
+use crate::arguments::Arguments;
+use crate::call::{Call, Context, Prepared};
+use crate::costs::{Costs, LIBRARY_THRESHOLD, WGPU, lanes_costs};
+use crate::decline::{Answer, Decline, Rung};
+use crate::explain::{Calls, Outcome};
+use crate::record::{Entry, Exactness, Op};
+use crate::round_trip::{KernelCache, RoundTrip};
+use crate::value::Value;
+use crate::verify;
+use rung_array::Array;
+use rung_base::{Error, ErrorKind, Explain, OnDecline, Result, Settings};
+use rung_device::Device;
+use rung_lanes::Lanes;
+use rung_library::Library;
+use rung_math::random::State;
+use smallvec::SmallVec;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+type Declines = SmallVec<[(Rung, Decline); 4]>;
+
+/// Where a call stands in the program, and where warnings go.
+pub trait Caller {
+    /// `file:line:column` of the call, or "".
+    fn place(&self) -> String;
+    fn warn(&mut self, message: &str);
+}
+
+/// A caller without a program: Rust code and tests.
+pub struct NoCaller;
+
+impl Caller for NoCaller {
+    fn place(&self) -> String {
+        String::new()
+    }
+    fn warn(&mut self, _: &str) {}
+}
+
+/// The rungs of one run, and what they did.
+pub struct Ladder {
+    settings: Settings,
+    lanes: Option<Lanes>,
+    library: std::result::Result<Library, Decline>,
+    device: std::result::Result<Arc<dyn Device>, Decline>,
+    pub costs: Costs,
+    pub context: Context,
+    pub calls: Calls,
+    kernels: KernelCache,
+    /// Warnings given already: operation, code and place.
+    warned: HashSet<(&'static str, &'static str, String)>,
+    /// Ask only this rung, and skip its threshold: for tests and benchmarks.
+    pub only: Option<Rung>,
+}
+
+impl Ladder {
+    /// Looks for the device and the library that the settings ask for. `notices` are the lines
+    /// for standard error about what was asked for and is missing.
+    pub fn new(settings: &Settings) -> (Ladder, Vec<String>) {
+        let mut notices = Vec::new();
+        let lanes = (!settings.portable.value && settings.simd.value).then(|| {
+            let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
+            Lanes::new(asked.unwrap_or_else(machine_threads))
+        });
+        let library = find_library(settings, &mut notices);
+        let device = find_device(settings, &mut notices);
+        (Ladder::with_rungs(settings, lanes, library, device), notices)
+    }
+
+    /// A ladder of rungs that the caller made; an absent one carries its reason.
+    pub fn with_rungs(
+        settings: &Settings,
+        lanes: Option<Lanes>,
+        library: std::result::Result<Library, Decline>,
+        device: std::result::Result<Arc<dyn Device>, Decline>,
+    ) -> Ladder {
+        let costs = Costs {
+            lanes: lanes_costs(lanes.as_ref().map_or(64, |l| l.level().bits())),
+            threads: lanes.as_ref().map_or(1, |l| l.workers().threads()),
+            library_threads: library.as_ref().map_or(1, Library::threads),
+            device: WGPU,
+        };
+        let generator = settings.seed.value.map_or(State::default(), |n| State::seeded(n.into()));
+        Ladder {
+            settings: settings.clone(),
+            lanes,
+            library,
+            device,
+            costs,
+            context: Context { generator },
+            calls: Calls::default(),
+            kernels: KernelCache::default(),
+            warned: HashSet::new(),
+            only: None,
+        }
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Turns the comparison with the definition on or off, as `--on-decline=verify` does.
+    pub fn verify(&mut self, on: bool) {
+        self.settings.on_decline.value = if on { OnDecline::Verify } else { OnDecline::Ok };
+    }
+
+    pub fn lanes(&self) -> Option<&Lanes> {
+        self.lanes.as_ref()
+    }
+
+    /// The library, or why there is none.
+    pub fn library(&self) -> std::result::Result<&Library, &Decline> {
+        self.library.as_ref()
+    }
+
+    /// The device, or why there is none.
+    pub fn device(&self) -> std::result::Result<&dyn Device, &Decline> {
+        self.device.as_deref().map_err(|d| d)
+    }
+
+    /// Runs one operation: its values, usually one.
+    pub fn call(
+        &mut self,
+        op: &'static Op,
+        values: Vec<Value>,
+        caller: &mut dyn Caller,
+    ) -> Result<Vec<Value>> {
+        self.call_in(op, values, caller).map_err(|e| e.in_package("linalg").in_operation(op.name()))
+    }
+
+    fn call_in(
+        &mut self,
+        op: &'static Op,
+        values: Vec<Value>,
+        caller: &mut dyn Caller,
+    ) -> Result<Vec<Value>> {
+        let arguments = Arguments::bind(op, values)?;
+        match (op.prepare)(op, arguments, &mut self.context)? {
+            Prepared::Done(values) => Ok(values),
+            Prepared::Call(call) => {
+                let raw = self.run(&call, caller)?;
+                Ok(vec![call.finish(raw)?])
+            }
+        }
+    }
+
+    /// Asks the rungs in turn. What a rung writes is not narrowed yet.
+    fn run(&mut self, call: &Call, caller: &mut dyn Caller) -> Result<Array> {
+        let explain = self.settings.explain.value != Explain::Off;
+        let start = explain.then(Instant::now);
+        let mut declines = Declines::new();
+        let mut moved = (0, 0);
+        let (rung, raw) = self.ask(call, &mut declines, &mut moved)?;
+        if let Some(start) = start {
+            self.calls.add(Outcome {
+                call,
+                rung,
+                declines: &declines,
+                time: start.elapsed(),
+                up: moved.0,
+                down: moved.1,
+                place: caller.place(),
+            });
+        }
+        self.judge(call, rung, &raw, &declines, caller)?;
+        Ok(raw)
+    }
+
+    fn ask(
+        &self,
+        call: &Call,
+        declines: &mut Declines,
+        moved: &mut (u64, u64),
+    ) -> Result<(Rung, Array)> {
+        for rung in Rung::ALL {
+            if self.only.is_some_and(|only| only != rung) {
+                continue;
+            }
+            match self.offer(rung, call, moved)? {
+                Answer::Done(raw) => return Ok((rung, raw)),
+                Answer::Declined(reason) => declines.push((rung, reason)),
+            }
+        }
+        let reasons: Vec<String> = declines.iter().map(|(r, d)| d.text(*r)).collect();
+        Err(Error::new(ErrorKind::Declined, reasons.join("; ")))
+    }
+
+    fn offer(&self, rung: Rung, call: &Call, moved: &mut (u64, u64)) -> Result<Answer> {
+        match rung {
+            Rung::Device => self.offer_device(call, moved),
+            Rung::Library => self.offer_library(call),
+            Rung::Lanes => match (&self.lanes, &call.op.rungs.lanes) {
+                (None, _) => Ok(Answer::Declined(Decline::Off("--simd"))),
+                (_, Entry::None(reason)) => Ok(Answer::Declined(Decline::NoKernel(reason))),
+                (Some(lanes), Entry::Has(kernel)) => kernel(call, lanes),
+            },
+            Rung::Portable => (call.op.rungs.portable)(call).map(Answer::Done),
+        }
+    }
+
+    fn offer_device(&self, call: &Call, moved: &mut (u64, u64)) -> Result<Answer> {
+        let declined = |reason| Ok(Answer::Declined(reason));
+        let device = match &self.device {
+            Ok(device) => device,
+            Err(reason) => return declined(reason.clone()),
+        };
+        let member = match &call.op.rungs.device {
+            Entry::Has(member) => member,
+            Entry::None(reason) => return declined(Decline::NoKernel(reason)),
+        };
+        if self.only.is_none() {
+            if let Err(reason) = self.costs.device_offer(member.offer, call) {
+                return declined(reason);
+            }
+            let (here, there) = (self.costs.device_time(call), self.best_below(call));
+            if here > there {
+                return declined(Decline::Slower { here, there });
+            }
+        }
+        let trip = RoundTrip::new(device.as_ref(), &self.kernels);
+        let answer = (member.run)(call, &trip);
+        *moved = trip.moved();
+        answer
+    }
+
+    /// The estimate of the fastest rung of this run that comes after the device.
+    fn best_below(&self, call: &Call) -> f64 {
+        let rungs = &call.op.rungs;
+        let mut best = self.costs.portable_time(call);
+        if self.lanes.is_some() && rungs.lanes.kernel().is_some() {
+            best = best.min(self.costs.lanes_time(call));
+        }
+        if self.library.is_ok() && rungs.library.kernel().is_some() {
+            best = best.min(self.costs.library_time(call));
+        }
+        best
+    }
+
+    fn offer_library(&self, call: &Call) -> Result<Answer> {
+        let library = match &self.library {
+            Ok(library) => library,
+            Err(reason) => return Ok(Answer::Declined(reason.clone())),
+        };
+        match &call.op.rungs.library {
+            Entry::None(reason) => Ok(Answer::Declined(Decline::NoKernel(reason))),
+            Entry::Has(_) if call.units < LIBRARY_THRESHOLD && self.only.is_none() => {
+                let need = LIBRARY_THRESHOLD;
+                Ok(Answer::Declined(Decline::LibrarySmall { have: call.units, need }))
+            }
+            Entry::Has(kernel) => kernel(call, library),
+        }
+    }
+
+    /// What `--on-decline` makes of a call that has run.
+    fn judge(
+        &mut self,
+        call: &Call,
+        rung: Rung,
+        raw: &Array,
+        declines: &Declines,
+        caller: &mut dyn Caller,
+    ) -> Result<()> {
+        match self.settings.on_decline.value {
+            OnDecline::Ok => Ok(()),
+            OnDecline::Verify if rung == Rung::Portable => Ok(()),
+            OnDecline::Verify => {
+                let loose = rung == Rung::Library && call.op.exact == Exactness::LibraryOrder;
+                verify::against_portable(call, rung, raw, loose)
+            }
+            OnDecline::Warn => {
+                for (rung, decline) in declines {
+                    if self.asked_for(*rung) {
+                        self.warn_once(call, *rung, decline, caller);
+                    }
+                }
+                Ok(())
+            }
+            OnDecline::Error => match declines.iter().find(|(r, _)| self.asked_for(*r)) {
+                None => Ok(()),
+                Some((rung, decline)) => Err(Error::new(
+                    ErrorKind::Declined,
+                    format!(
+                        "{} on {} declined by the {}: {}",
+                        call.op.name(),
+                        call.shapes(),
+                        rung.name(),
+                        decline.text(*rung)
+                    ),
+                )
+                .hint("--on-decline=ok runs it on the next rung")),
+            },
+        }
+    }
+
+    /// Whether a flag added this rung, so that its declines are worth a warning.
+    fn asked_for(&self, rung: Rung) -> bool {
+        match rung {
+            Rung::Device => self.settings.gpu.value,
+            Rung::Library => self.settings.blas.value,
+            Rung::Lanes | Rung::Portable => false,
+        }
+    }
+
+    fn warn_once(&mut self, call: &Call, rung: Rung, decline: &Decline, caller: &mut dyn Caller) {
+        let place = caller.place();
+        if self.warned.insert((call.op.name(), decline.code(), place.clone())) {
+            let at = if place.is_empty() { String::new() } else { format!("{place}: ") };
+            let (name, text) = (call.op.name(), decline.text(rung));
+            caller.warn(&format!("{at}la:{name} on the {}: {text}", rung.name()));
+        }
+    }
+}
+
+/// CPUs in the affinity mask, or the quota of the control group if that is less.
+fn machine_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn find_library(
+    settings: &Settings,
+    notices: &mut Vec<String>,
+) -> std::result::Result<Library, Decline> {
+    if settings.portable.value || !settings.blas.value {
+        return Err(Decline::Off("--blas"));
+    }
+    match Library::discover(settings.blas_path.value.as_deref()) {
+        Ok(library) => {
+            if let Some(threads) = settings.threads.value {
+                library.set_threads(threads);
+            }
+            if settings.blas_verbose.value {
+                notices.push(format!("rung: note: --blas: {}", library));
+            }
+            Ok(library)
+        }
+        Err(reason) => {
+            notices.push(format!("rung: warning: --blas: {reason}; running without it."));
+            Err(Decline::Absent(reason.into()))
+        }
+    }
+}
+
+fn find_device(
+    settings: &Settings,
+    notices: &mut Vec<String>,
+) -> std::result::Result<Arc<dyn Device>, Decline> {
+    if settings.portable.value || !settings.gpu.value {
+        return Err(Decline::Off("--gpu"));
+    }
+    rung_device::probe(&settings.device.value).map_err(|reason| {
+        let reason = reason.to_string();
+        notices.push(format!("rung: warning: --gpu: {reason}; running without it."));
+        Decline::Absent(reason.into())
+    })
+}

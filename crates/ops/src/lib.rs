@@ -1,0 +1,33 @@
+//! The table of array operations and the ladder that runs them.
+//!
+//! One record per operation (`record`), one file per family; `ladder` asks the rungs in turn,
+//! `costs` says what each would take, `explain` what ran where and why not elsewhere. Nothing
+//! here names Lisp or Python. To add an operation, add its record to a family's list.
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+mod broadcast;
+pub mod call;
+mod construct;
+pub mod costs;
+pub mod decline;
+mod elementwise;
+pub mod explain;
+mod fold;
+mod index;
+mod ladder;
+mod pending;
+mod product;
+mod random;
+pub mod record;
+pub mod round_trip;
+pub mod samples;
+mod shape;
+pub mod table;
+mod value;
+pub mod verify;
+
+pub use decline::{Answer, Decline, Rung};
+pub use ladder::{Caller, Ladder, NoCaller};
+pub use record::{Entry, Exactness, Op};
+pub use value::Value;

@@ -1,0 +1,469 @@
+//! Matrix products: `matmul` over matrices and stacks, `dot` with its folds for vectors.
+//!
+//! A result cell of a matrix product runs in blocks of 512 at the operand width
+//! (`rung_math::product`); a matrix times a vector, a vector times a matrix and two vectors are
+//! folds in f64 with fused multiply-add (`rung_math::fold::dot`). Both are laid out as one stack
+//! of products, (batch, rows, inner) by (batch, inner, columns).
+
+use crate::arguments::{Arguments, Operand, number_type};
+use crate::call::{Call, Context, Detail, Form, Prepared, Product, at_type, types_of};
+use crate::decline::{Answer, Decline};
+use crate::record::{
+    Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
+};
+use crate::round_trip::RoundTrip;
+use crate::samples::{self, Sample};
+use rung_array::{Array, View};
+use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
+use rung_kernel::{Kernel, product as kernel};
+use rung_lanes::{Float, Lanes};
+use rung_library::Library;
+use rung_math::fold::dot;
+use rung_math::product::{Fused, cell};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+pub const OPS: &[Op] = &[
+    Op {
+        names: &["matmul"],
+        doc: "The matrix product; leading axes of higher ranks are a stack, and broadcast.",
+        parameters: PAIR,
+        result: "an array of the first float array's width; a vector's added axis is dropped",
+        types: FLOATS,
+        exact: Exactness::LibraryOrder,
+        prepare: prepare_matmul,
+        rungs: RUNGS,
+        samples: matmul_samples,
+        example: "(la:matmul #d((1 2) (3 4)) #d((5 6) (7 8))) => #d((19.0 22.0) (43.0 50.0))",
+    },
+    Op {
+        names: &["dot"],
+        doc: "Vectors: the sum of products. Matrices: the matrix product. A number: `mul`.",
+        parameters: PAIR,
+        result: "a double-float for two vectors, else an array of the first float array's width",
+        types: FLOATS,
+        exact: Exactness::LibraryOrder,
+        prepare: prepare_dot,
+        rungs: RUNGS,
+        samples: dot_samples,
+        example: "(la:dot #d(1 2 3) #d(4 5 6)) => 32.0",
+    },
+];
+
+const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
+
+const RUNGS: Rungs = Rungs {
+    portable,
+    lanes: Entry::Has(lanes),
+    library: Entry::Has(library),
+    device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Product), run: device }),
+};
+
+fn prepare_matmul(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let operands = [arguments.operand(0)?, arguments.operand(1)?];
+    let [Operand::Array(a), Operand::Array(b)] = &operands else {
+        let text = format!(
+            "matmul expects arrays: got {} and {}",
+            shown(&operands[0]),
+            shown(&operands[1])
+        );
+        return Err(Error::new(ErrorKind::Shape, text).hint("(la:mul a b) scales by a number"));
+    };
+    if a.rank() == 0 || b.rank() == 0 {
+        let text = format!("matmul expects arrays: got shapes {} and {}", a.shape(), b.shape());
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    prepare_product(op, a, b, types_of(&operands).floating())
+}
+
+fn prepare_dot(
+    op: &'static Op,
+    mut arguments: Arguments,
+    context: &mut Context,
+) -> Result<Prepared> {
+    let operands = [arguments.operand(0)?, arguments.operand(1)?];
+    let rank = |o: &Operand| if let Operand::Array(a) = o { a.rank() } else { 0 };
+    let ranks = (rank(&operands[0]), rank(&operands[1]));
+    let types = types_of(&operands).floating();
+    if ranks.0 == 0 || ranks.1 == 0 {
+        return multiply(&operands, context);
+    }
+    let [Operand::Array(a), Operand::Array(b)] = &operands else {
+        return multiply(&operands, context);
+    };
+    match ranks {
+        (1, 1) => {
+            if a.size() != b.size() {
+                let text =
+                    format!("dot expects equal-length vectors: {} and {}", a.shape(), b.shape());
+                return Err(Error::new(ErrorKind::Shape, text));
+            }
+            prepare_vectors(op, a, b, types.compute)
+        }
+        (1..=2, 1..=2) => prepare_product(op, a, b, types),
+        _ => Err(Error::new(
+            ErrorKind::Shape,
+            format!(
+                "dot expects rank <= 2 (linalg:matmul stacks rank >= 3): got {} and {}",
+                a.shape(),
+                b.shape()
+            ),
+        )),
+    }
+}
+
+/// A number beside an array: the record of `mul` checks and lays out.
+fn multiply(operands: &[Operand; 2], context: &mut Context) -> Result<Prepared> {
+    let values = operands.iter().map(|o| match o {
+        Operand::Array(a) => a.clone().into(),
+        Operand::Number(n) => crate::value::Value::Number(*n),
+    });
+    let mul = crate::table::find("mul")
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "the table has no mul"))?;
+    (mul.prepare)(mul, Arguments::bind(mul, values.collect())?, context)
+}
+
+fn shown(operand: &Operand) -> String {
+    match operand {
+        Operand::Array(a) => a.shape().to_string(),
+        Operand::Number(n) => format!("the {} {n}", number_type(*n).lisp_name()),
+    }
+}
+
+/// a (k), b (k), out one number in f64, whatever the operands' width.
+fn prepare_vectors(
+    op: &'static Op,
+    a: &Array,
+    b: &Array,
+    compute: ElementType,
+) -> Result<Prepared> {
+    let k = a.size();
+    let operands = [
+        at_type(a, compute)?.reshape(Shape::new([1, 1, k])?)?,
+        at_type(b, compute)?.reshape(Shape::new([1, k, 1])?)?,
+    ];
+    Ok(Prepared::Call(Box::new(Call {
+        op,
+        operands: operands.into_iter().collect(),
+        shape: Shape::scalar(),
+        raw: ElementType::F64,
+        result: ElementType::F64,
+        to_number: true,
+        detail: Detail::Product(Product {
+            batch: 1,
+            rows: 1,
+            columns: 1,
+            inner: k,
+            form: Form::Folds,
+        }),
+        family: Family::Product,
+        units: k as u64,
+    })))
+}
+
+fn prepare_product(
+    op: &'static Op,
+    a: &Array,
+    b: &Array,
+    types: crate::call::Types,
+) -> Result<Prepared> {
+    let vectors = (a.rank() == 1, b.rank() == 1);
+    let (left, right) = (as_matrices(a, vectors.0, 0)?, as_matrices(b, vectors.1, 1)?);
+    let (m, k) = last_two(&left);
+    let (inner, n) = last_two(&right);
+    if k != inner {
+        return Err(inner_mismatch(a, b, k, inner, vectors));
+    }
+    let stack = stack_shape(&left, &right)?;
+    let batch = stack.size();
+    let operands = [
+        as_stack(&at_type(&left, types.compute)?, &stack)?,
+        as_stack(&at_type(&right, types.compute)?, &stack)?,
+    ];
+    let mut extents = stack.to_vec();
+    extents.extend((!vectors.0).then_some(m));
+    extents.extend((!vectors.1).then_some(n));
+    let form = if vectors.0 || vectors.1 { Form::Folds } else { Form::Cells };
+    // Folds are written in f64 and narrowed once, to the result's own width.
+    let raw = if form == Form::Folds { ElementType::F64 } else { types.compute };
+    Ok(Prepared::Call(Box::new(Call {
+        op,
+        operands: operands.into_iter().collect(),
+        shape: Shape::new(extents)?,
+        raw,
+        result: types.result,
+        to_number: false,
+        detail: Detail::Product(Product { batch, rows: m, columns: n, inner: k, form }),
+        family: Family::Product,
+        units: (batch as u64)
+            .saturating_mul(m as u64)
+            .saturating_mul(n as u64)
+            .saturating_mul(k as u64),
+    })))
+}
+
+/// A vector as a matrix of one row (position 0) or one column (position 1).
+fn as_matrices(a: &Array, vector: bool, position: usize) -> Result<Array> {
+    match vector {
+        false => Ok(a.clone()),
+        true if position == 0 => a.reshape(Shape::new([1, a.size()])?),
+        true => a.reshape(Shape::new([a.size(), 1])?),
+    }
+}
+
+fn last_two(a: &Array) -> (usize, usize) {
+    let extents = &a.shape()[a.rank() - 2..];
+    (extents[0], extents[1])
+}
+
+fn stack_shape(a: &Array, b: &Array) -> Result<Shape> {
+    let leading = |x: &Array| Shape::new(x.shape()[..x.rank() - 2].iter().copied());
+    leading(a)?.broadcast(&leading(b)?).map_err(|_| {
+        let text =
+            format!("matmul batch dimensions do not broadcast: {} and {}", a.shape(), b.shape());
+        Error::new(ErrorKind::Shape, text).hint("all axes but the last two must be equal or 1")
+    })
+}
+
+/// Rank 3: the leading axes become one. They copy only where no single stride reaches them.
+fn as_stack(a: &Array, stack: &Shape) -> Result<Array> {
+    let (rows, columns) = last_two(a);
+    if stack.rank() == 0 || a.rank() == 2 {
+        return a.broadcast_to(&Shape::new([stack.size(), rows, columns])?);
+    }
+    let mut full = stack.to_vec();
+    full.extend([rows, columns]);
+    let spread = a.broadcast_to(&Shape::new(full)?)?;
+    if stack.rank() == 1 {
+        return Ok(spread);
+    }
+    spread.reshape(Shape::new([stack.size(), rows, columns])?)
+}
+
+fn inner_mismatch(a: &Array, b: &Array, k: usize, inner: usize, vectors: (bool, bool)) -> Error {
+    let words = if vectors.0 || vectors.1 {
+        "dot dimension mismatch"
+    } else {
+        "matmul inner dimensions differ"
+    };
+    let e = Error::new(ErrorKind::Shape, format!("{words}: {} and {}", a.shape(), b.shape()));
+    let swapped = |x: &Array| {
+        let mut extents = x.shape().to_vec();
+        let last = extents.len() - 1;
+        extents.swap(last, last - 1);
+        Shape::new(extents).unwrap_or_default()
+    };
+    if b.rank() == 2 && b.shape()[1] == k {
+        return e.hint(format!("(la:transpose b) has shape {}, which fits", swapped(b)));
+    }
+    if a.rank() == 2 && a.shape()[0] == inner {
+        return e.hint(format!("(la:transpose a) has shape {}, which fits", swapped(a)));
+    }
+    e.hint(format!("the first has {k} columns, the second {inner} rows"))
+}
+
+fn detail(call: &Call) -> Result<Product> {
+    match call.detail {
+        Detail::Product(product) => Ok(product),
+        _ => Err(Error::new(ErrorKind::Internal, "a product without its sizes")),
+    }
+}
+
+/// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns).
+fn portable(call: &Call) -> Result<Array> {
+    let p = detail(call)?;
+    let width = call.operands[0].element_type();
+    match (p.form, width) {
+        (Form::Cells, ElementType::F32) => cells::<f32>(call, p),
+        (Form::Cells, _) => cells::<f64>(call, p),
+        (Form::Folds, ElementType::F32) => folds::<f32>(call, p),
+        (Form::Folds, _) => folds::<f64>(call, p),
+    }
+}
+
+/// The element at (i, j, k) of a view of rank 3.
+fn at<T: Element>(x: &View<T>, i: usize, j: usize, k: usize) -> T {
+    let s = x.strides;
+    let steps = i as isize * s[0] + j as isize * s[1] + k as isize * s[2];
+    x.data[(x.offset as isize + steps) as usize]
+}
+
+fn each_cell<T: Element, O: Element>(
+    call: &Call,
+    p: Product,
+    f: impl Fn(&View<T>, &View<T>, [usize; 3]) -> O,
+) -> Result<Array> {
+    let (a, b) = (call.operands[0].view::<T>(), call.operands[1].view::<T>());
+    Array::build::<O>(call.shape.clone(), |out| {
+        for (at, o) in out.iter_mut().enumerate() {
+            let (row, j) = (at / p.columns, at % p.columns);
+            *o = f(&a, &b, [row / p.rows, row % p.rows, j]);
+        }
+    })
+}
+
+fn cells<T: Element + Fused>(call: &Call, p: Product) -> Result<Array> {
+    each_cell::<T, T>(call, p, |a, b, [s, i, j]| {
+        cell(p.inner, |k| at(a, s, i, k), |k| at(b, s, k, j))
+    })
+}
+
+fn folds<T: Element + Into<f64>>(call: &Call, p: Product) -> Result<Array> {
+    each_cell::<T, f64>(call, p, |a, b, [s, i, j]| {
+        dot(p.inner, |k| (at(a, s, i, k).into(), at(b, s, k, j).into()))
+    })
+}
+
+/// Where the slabs of an operand of rank 3 begin.
+fn slabs(x: &Array) -> impl Fn(usize) -> usize {
+    let (offset, step) = (x.offset(), x.strides()[0]);
+    move |slab| (offset as isize + slab as isize * step) as usize
+}
+
+fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let p = detail(call)?;
+    match (p.form, call.operands[0].element_type()) {
+        (Form::Cells, ElementType::F32) => lanes_cells::<f32>(call, p, lanes),
+        (Form::Cells, _) => lanes_cells::<f64>(call, p, lanes),
+        (Form::Folds, ElementType::F32) => lanes_folds::<f32>(call, p, lanes),
+        (Form::Folds, _) => lanes_folds::<f64>(call, p, lanes),
+    }
+}
+
+/// One slab of an operand of rank 3 as the lanes' matrix.
+fn lanes_matrix<T: Element>(x: &Array) -> rung_lanes::Matrix<'_, T> {
+    let (view, extents, strides) = (x.view::<T>(), x.shape(), x.strides());
+    rung_lanes::Matrix {
+        data: view.data,
+        offset: view.offset,
+        rows: extents[1],
+        columns: extents[2],
+        row: strides[1],
+        column: strides[2],
+    }
+}
+
+fn lanes_cells<T: Float>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (lanes_matrix::<T>(&call.operands[0]), lanes_matrix::<T>(&call.operands[1]));
+    let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
+    let pairs: SmallVec<[(usize, usize); 4]> = (0..p.batch).map(|s| (left(s), right(s))).collect();
+    Array::build::<T>(call.shape.clone(), |out| rung_lanes::stack(lanes, a, b, &pairs, out))
+        .map(Answer::Done)
+}
+
+fn library(call: &Call, library: &Library) -> Result<Answer> {
+    let p = detail(call)?;
+    if p.rows == 1 && p.columns == 1 {
+        // Two vectors are a number of class Same on every rung (spec linalg 5).
+        return Ok(Answer::Declined(Decline::NoKernel("two vectors are a fold")));
+    }
+    match call.operands[0].element_type() {
+        ElementType::F32 => library_stack::<f32>(call, p, |a, b, out| library.sgemm(a, b, out)),
+        _ => library_stack::<f64>(call, p, |a, b, out| library.dgemm(a, b, out)),
+    }
+}
+
+type LibraryMatrix<'a, T> = rung_library::Matrix<'a, T>;
+
+/// The slab of an operand of rank 3 that begins at `offset`.
+fn library_matrix<T: Element>(x: &Array, offset: usize) -> LibraryMatrix<'_, T> {
+    let (data, extents, strides) = (x.view::<T>().data, x.shape(), x.strides());
+    let (rows, columns) = (extents[1], extents[2]);
+    rung_library::Matrix { data, offset, rows, columns, row: strides[1], column: strides[2] }
+}
+
+/// One slab after another; a vector is a matrix of one row or column.
+fn library_stack<T: Element + Default>(
+    call: &Call,
+    p: Product,
+    multiply: impl Fn(LibraryMatrix<T>, LibraryMatrix<T>, &mut [T]) -> std::result::Result<(), String>,
+) -> Result<Answer> {
+    let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
+    let cells = p.rows * p.columns;
+    let mut refusal = None;
+    let result = Array::build::<T>(call.shape.clone(), |out| {
+        for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
+            let a = library_matrix(&call.operands[0], left(slab));
+            let b = library_matrix(&call.operands[1], right(slab));
+            if let Err(text) = multiply(a, b, out) {
+                refusal = Some(text);
+                return;
+            }
+        }
+    })?;
+    match refusal {
+        Some(text) => Ok(Answer::Declined(Decline::Library(text.into()))),
+        None => at_type(&result, call.raw).map(Answer::Done),
+    }
+}
+
+fn matmul_samples() -> Vec<Sample> {
+    const PAIRS: [(&[usize], &[usize]); 16] = [
+        (&[1, 1], &[1, 1]),
+        (&[0, 3], &[3, 2]),
+        (&[2, 0], &[0, 3]),
+        (&[3, 5], &[5, 2]),
+        (&[13, 33], &[33, 31]),
+        (&[16, 16], &[16, 16]),
+        (&[12, 511], &[511, 32]),
+        (&[13, 512], &[512, 33]),
+        (&[11, 513], &[513, 31]),
+        (&[5, 1030], &[1030, 3]),
+        (&[70, 65], &[65, 66]),
+        (&[4, 3, 5], &[4, 5, 2]),
+        (&[2, 1, 3, 5], &[4, 5, 2]),
+        (&[3, 5], &[2, 5, 4]),
+        (&[4, 7], &[7]),
+        (&[7], &[7, 4]),
+    ];
+    let mut all: Vec<Sample> =
+        PAIRS.iter().map(|(a, b)| vec![samples::spread(a, 2.0), samples::spread(b, 3.0)]).collect();
+    all.push(vec![samples::hard(&[5, 20], 1.0), samples::spread(&[20, 3], 1.0)]);
+    all
+}
+
+fn dot_samples() -> Vec<Sample> {
+    let mut all: Vec<Sample> = [0, 1, 7, 63, 65, 4095, 4097, 9000]
+        .iter()
+        .map(|&n| vec![samples::spread(&[n], 2.0), samples::spread(&[n], 3.0)])
+        .collect();
+    all.push(vec![samples::spread(&[20, 300], 1.0), samples::spread(&[300], 1.0)]);
+    all.push(vec![samples::spread(&[300], 1.0), samples::spread(&[300, 20], 1.0)]);
+    all.push(vec![samples::spread(&[3, 4], 1.0), samples::number(0.5)]);
+    all
+}
+
+fn lanes_folds<T>(c: &Call, _: Product, l: &rung_lanes::Lanes) -> Result<Answer> {
+    crate::pending::lanes(c, l)
+}
+
+/// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns); a broadcast
+/// operand goes up once.
+fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let p = detail(call)?;
+    if p.form == Form::Folds {
+        return Ok(Answer::Declined(Decline::NoKernel("a product with a vector is a fold")));
+    }
+    let element = call.operands[0].element_type();
+    let kernel = trip.kernel(call, || kernel::kernel(element))?;
+    match element {
+        ElementType::F32 => device_stack::<f32>(call, trip, p, &kernel),
+        _ => device_stack::<f64>(call, trip, p, &kernel),
+    }
+}
+
+fn device_stack<T: Element>(
+    call: &Call,
+    trip: &RoundTrip,
+    p: Product,
+    kernel: &Arc<Kernel>,
+) -> Result<Answer> {
+    let spans = [call.operands[0].span::<T>(), call.operands[1].span::<T>()];
+    let matrix = |i: usize| {
+        let s = call.operands[i].strides();
+        kernel::Matrix { offset: spans[i].1, batch: s[0], row: s[1], column: s[2] }
+    };
+    let extents = kernel::Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
+    let launch = kernel::launch(kernel, &extents, &matrix(0), &matrix(1));
+    trip.run::<T, T>(launch, &[spans[0].0, spans[1].0], call.shape.clone())
+}

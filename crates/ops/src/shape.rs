@@ -1,0 +1,341 @@
+//! Shapes and views: nothing is computed, and only `concatenate` copies.
+//!
+//! A view is finished in `prepare`; no rung is asked. The errors are those of the reference
+//! (spec linalg 3).
+
+use crate::arguments::Arguments;
+use crate::call::{Call, Context, Detail, Prepared, at_type};
+use crate::record::{
+    ALL, Entry, Exactness, Family, Kind, Op, Parameter, Prepare, Rungs, keyword, optional, required,
+};
+use crate::samples::{self, Sample};
+use crate::value::Value;
+use rung_array::Array;
+use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
+
+pub const OPS: &[Op] = &[
+    Op {
+        names: &["shape"],
+        doc: "The extents of an array as a list; of a number, nil.",
+        result: "a list of integers",
+        prepare: |_, mut a, _| {
+            let array = a.array(0)?;
+            let extents = array.shape().iter().map(|&d| Value::integer(d as i64)).collect();
+            done(Value::List(extents))
+        },
+        example: "(la:shape #d((1 2 3))) => (1 3)",
+        ..view(ONE, NO_VIEW)
+    },
+    Op {
+        names: &["ndim"],
+        doc: "The number of axes.",
+        result: "an integer",
+        prepare: |_, mut a, _| done(Value::integer(a.array(0)?.rank() as i64)),
+        example: "(la:ndim #d((1 2 3))) => 2",
+        ..view(ONE, NO_VIEW)
+    },
+    Op {
+        names: &["size"],
+        doc: "The number of elements.",
+        result: "an integer",
+        prepare: |_, mut a, _| done(Value::integer(a.array(0)?.size() as i64)),
+        example: "(la:size #d((1 2 3))) => 3",
+        ..view(ONE, NO_VIEW)
+    },
+    Op {
+        names: &["reshape"],
+        doc: "The same elements under another shape; one -1 is inferred, a bare -1 flattens.",
+        prepare: reshape,
+        samples: || {
+            let shape = list_of(&[3, -1]);
+            vec![vec![samples::spread(&[2, 6], 1.0), shape], flat_sample(), empty_sample()]
+        },
+        example: "(la:reshape #d(1 2 3 4) '(2 2)) => #d((1.0 2.0) (3.0 4.0))",
+        ..view(&[required("a", Kind::Array), required("shape", Kind::Shape)], NO_VIEW)
+    },
+    Op {
+        names: &["flatten", "ravel"],
+        doc: "All elements in row-major order along one axis.",
+        prepare: |_, mut a, _| {
+            let array = a.array(0)?;
+            done(array.reshape(Shape::vector(array.size()))?.into())
+        },
+        example: "(la:flatten #d((1 2) (3 4))) => #d(1.0 2.0 3.0 4.0)",
+        ..view(ONE, NO_VIEW)
+    },
+    Op {
+        names: &["transpose"],
+        doc: "The axes in another order; without axes, reversed.",
+        prepare: transpose,
+        samples: || {
+            let three = || samples::spread(&[2, 3, 4], 1.0);
+            vec![vec![three()], vec![three(), list_of(&[2, 0, 1])]]
+        },
+        example: "(la:transpose #d((1 2) (3 4))) => #d((1.0 3.0) (2.0 4.0))",
+        ..view(&[required("a", Kind::Array), optional("axes", Kind::Integers)], NO_VIEW)
+    },
+    Op {
+        names: &["expand-dims"],
+        doc: "A new axis of extent 1 at a position, counted in the result.",
+        prepare: expand,
+        samples: || vec![vec![samples::spread(&[2, 3], 1.0), samples::integer(-1)]],
+        example: "(la:expand-dims #d(1 2) 1) => #d((1.0) (2.0))",
+        ..view(&[required("a", Kind::Array), required("axis", Kind::Integer)], NO_VIEW)
+    },
+    Op {
+        names: &["slice"],
+        doc: "Part of each axis: nil for all of it, or (start end [step]); axes are kept.",
+        prepare: |_, mut a, _| {
+            let (array, specs) = (a.array(0)?, a.slices(1)?);
+            done(array.slice(&specs)?.into())
+        },
+        samples: || {
+            let specs = vec![list_of(&[4, 0, -2]), Value::Nil];
+            vec![vec![samples::spread(&[5, 3], 1.0), Value::List(specs)]]
+        },
+        example: "(la:slice #d((0 1 2) (3 4 5)) '(nil (0 2))) => #d((0.0 1.0) (3.0 4.0))",
+        ..view(&[required("a", Kind::Array), required("specs", Kind::Slices)], NO_VIEW)
+    },
+    Op {
+        names: &["row"],
+        doc: "The sub-array at an index of the first axis, which is dropped.",
+        prepare: row,
+        samples: || vec![vec![samples::spread(&[3, 2], 1.0), samples::integer(2)]],
+        example: "(la:row #d((1 2) (3 4)) 1) => #d(3.0 4.0)",
+        ..view(&[required("a", Kind::Array), required("index", Kind::Integer)], NO_VIEW)
+    },
+    Op {
+        names: &["broadcast-to"],
+        doc: "An array read at a larger shape, repeated along the new axes.",
+        prepare: |_, mut a, _| {
+            let (array, shape) = (a.array(0)?, a.shape(1)?);
+            done(array.broadcast_to(&shape)?.into())
+        },
+        samples: || vec![vec![samples::spread(&[3, 1], 1.0), list_of(&[2, 3, 4])]],
+        example: "(la:broadcast-to #d(1 2) '(2 2)) => #d((1.0 2.0) (1.0 2.0))",
+        ..view(&[required("a", Kind::Array), required("shape", Kind::Shape)], NO_VIEW)
+    },
+    Op {
+        names: &["concatenate"],
+        doc: "Arrays joined along an existing axis, the first one by default.",
+        result: "an array of the widest element type",
+        prepare: concatenate,
+        rungs: Rungs {
+            portable: join_portable,
+            lanes: Entry::None("a copy is bound by memory"),
+            library: Entry::None(NO_LIBRARY),
+            device: Entry::None("a copy moves more bytes than it saves time"),
+        },
+        samples: || {
+            let two = vec![samples::hard(&[2, 3], 1.0), samples::spread(&[4, 3], 1.0)];
+            let axis = vec![samples::spread(&[2, 3], 1.0), samples::spread(&[2, 1], 1.0)];
+            vec![
+                vec![Value::List(two)],
+                vec![Value::List(axis), samples::word("axis"), samples::integer(-1)],
+            ]
+        },
+        example: "(la:concatenate (list #d(1 2) #d(3))) => #d(1.0 2.0 3.0)",
+        ..view(&[required("arrays", Kind::Arrays), keyword("axis", Kind::Integer)], NO_VIEW)
+    },
+];
+
+const ONE: &[Parameter] = &[required("a", Kind::Array)];
+const NO_LIBRARY: &str = "no CBLAS routine computes it";
+const NO_VIEW: &str = "a view: nothing is computed";
+
+const fn view(parameters: &'static [Parameter], reason: &'static str) -> Op {
+    Op {
+        names: &[],
+        doc: "",
+        parameters,
+        result: "an array that shares a's storage until either is written",
+        types: ALL,
+        exact: Exactness::Same,
+        prepare: never as Prepare,
+        rungs: Rungs {
+            portable: nothing_to_compute,
+            lanes: Entry::None(reason),
+            library: Entry::None(reason),
+            device: Entry::None(reason),
+        },
+        samples: || vec![vec![samples::hard(&[3, 5], 2.0)]],
+        example: "",
+    }
+}
+
+fn never(op: &'static Op, _: Arguments, _: &mut Context) -> Result<Prepared> {
+    Err(Error::new(ErrorKind::Internal, format!("{} has no definition", op.name())))
+}
+
+/// The rung of an operation that `prepare` finishes.
+pub fn nothing_to_compute(call: &Call) -> Result<Array> {
+    Err(Error::new(ErrorKind::Internal, format!("{} computes nothing", call.op.name())))
+}
+
+fn done(value: Value) -> Result<Prepared> {
+    Ok(Prepared::Done(vec![value]))
+}
+
+fn list_of(numbers: &[i64]) -> Value {
+    Value::List(numbers.iter().map(|&n| Value::integer(n)).collect())
+}
+
+fn flat_sample() -> Sample {
+    vec![samples::spread(&[2, 3, 4], 1.0), samples::integer(-1)]
+}
+
+fn empty_sample() -> Sample {
+    vec![samples::spread(&[0, 3], 1.0), list_of(&[3, 0])]
+}
+
+fn reshape(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let a = arguments.array(0)?;
+    let extents = arguments.extents(1)?;
+    done(a.reshape(inferred(&extents, a.shape())?)?.into())
+}
+
+/// The shape with its -1 replaced by what the size leaves.
+fn inferred(extents: &[i64], from: &Shape) -> Result<Shape> {
+    let unknown = extents.iter().filter(|&&d| d == -1).count();
+    if unknown > 1 {
+        return Err(Error::new(
+            ErrorKind::Shape,
+            format!("reshape allows at most one -1: got {extents:?}"),
+        ));
+    }
+    if let Some(bad) = extents.iter().find(|&&d| d < -1) {
+        let text = format!("shape expects non-negative integers: got {bad}");
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    let known = Shape::new(extents.iter().filter(|&&d| d >= 0).map(|&d| d as usize))?.size();
+    let rest = if known == 0 { 0 } else { from.size() / known };
+    if unknown == 1 && rest * known != from.size() || unknown == 1 && known == 0 {
+        let text =
+            format!("reshape size mismatch: {} elements of {from} into {extents:?}", from.size());
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    Shape::new(extents.iter().map(|&d| if d == -1 { rest } else { d as usize }))
+}
+
+fn transpose(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let a = arguments.array(0)?;
+    let axes: Vec<usize> = match arguments.integers(1)? {
+        None => (0..a.rank()).rev().collect(),
+        Some(axes) => {
+            let known = axes.iter().map(|&axis| a.shape().axis(axis));
+            known.collect::<Result<_>>().map_err(|_| {
+                let text = format!(
+                    "transpose axes must be a permutation of the axes: {axes:?} for shape {}",
+                    a.shape()
+                );
+                Error::new(ErrorKind::Axis, text)
+            })?
+        }
+    };
+    done(a.transpose(&axes)?.into())
+}
+
+fn expand(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let a = arguments.array(0)?;
+    let axis = arguments.integer(1)?;
+    let rank = a.rank() as i64;
+    if !(-rank - 1..=rank).contains(&axis) {
+        let text = format!("axis out of range: {axis} in a result of {} axes", rank + 1);
+        return Err(Error::new(ErrorKind::Axis, text));
+    }
+    let at = if axis < 0 { axis + rank + 1 } else { axis } as usize;
+    let mut extents = a.shape().to_vec();
+    extents.insert(at, 1);
+    done(a.reshape(Shape::new(extents)?)?.into())
+}
+
+fn row(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let a = arguments.array(0)?;
+    let index = arguments.integer(1)?;
+    if a.rank() < 2 {
+        let text = format!("row expects rank >= 2 (use aref on a vector): got shape {}", a.shape());
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    let extent = a.shape()[0] as i64;
+    let from_start = if index < 0 { index + extent } else { index };
+    if !(0..extent).contains(&from_start) {
+        let text = format!("row index out of range: {index} for {extent} rows");
+        return Err(Error::new(ErrorKind::Index, text));
+    }
+    done(a.row(from_start as usize)?.into())
+}
+
+fn concatenate(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let arrays = arguments.arrays(0)?;
+    let axis = arguments.optional_integer(1)?.unwrap_or(0);
+    let Some(first) = arrays.first() else {
+        return Err(Error::new(ErrorKind::Shape, "concatenate needs at least one array"));
+    };
+    if let Some(other) = arrays.iter().find(|a| a.rank() != first.rank()) {
+        let text = format!(
+            "concatenate expects arrays of equal rank: {} and {}",
+            first.shape(),
+            other.shape()
+        );
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    let axis = first.shape().axis(axis)?;
+    let off_axis = |a: &Array| a.shape().without(axis, true);
+    if let Some(other) = arrays.iter().find(|a| off_axis(a) != off_axis(first)) {
+        let text = format!(
+            "concatenate shapes differ off the axis: {} and {} along axis {axis}",
+            first.shape(),
+            other.shape()
+        );
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    let mut extents = first.shape().to_vec();
+    extents[axis] = arrays.iter().map(|a| a.shape()[axis]).sum();
+    let shape = Shape::new(extents)?;
+    let widest = arrays.iter().map(Array::element_type).fold(first.element_type(), wider);
+    let operands = arrays.iter().map(|a| at_type(a, widest)).collect::<Result<_>>()?;
+    Ok(Prepared::Call(Box::new(Call {
+        op,
+        operands,
+        units: shape.size() as u64,
+        shape,
+        raw: widest,
+        result: widest,
+        to_number: false,
+        detail: Detail::Join { axis },
+        family: Family::Copy,
+    })))
+}
+
+/// The type that holds both: a float over an integer, f32 over two different halves.
+fn wider(a: ElementType, b: ElementType) -> ElementType {
+    match (a.is_float(), b.is_float()) {
+        (true, false) => a,
+        (false, true) => b,
+        (true, true) if a != b && a.size() == b.size() => ElementType::F32,
+        // The enumeration runs from wide to narrow.
+        _ => a.min(b),
+    }
+}
+
+fn join_portable(call: &Call) -> Result<Array> {
+    let Detail::Join { axis } = call.detail else { return nothing_to_compute(call) };
+    with_element!(call.raw, T => join::<T>(call, axis))
+}
+
+/// The operands' runs from `axis` inward follow each other for each index outside it.
+fn join<T: Element>(call: &Call, axis: usize) -> Result<Array> {
+    let outer: usize = call.shape[..axis].iter().product();
+    let parts: Vec<Vec<T>> = call.operands.iter().map(crate::call::elements::<T>).collect();
+    Array::build::<T>(call.shape.clone(), |out| {
+        let mut rest = out;
+        for i in 0..outer {
+            for part in &parts {
+                let run = part.len() / outer;
+                let (to, after) = std::mem::take(&mut rest).split_at_mut(run);
+                to.copy_from_slice(&part[i * run..(i + 1) * run]);
+                rest = after;
+            }
+        }
+    })
+}

@@ -1,0 +1,26 @@
+//! The table: every operation, in the order of the manual.
+
+use crate::record::Op;
+use crate::{broadcast, construct, elementwise, fold, index, product, random, shape};
+
+/// One list per family file.
+const FAMILIES: [&[Op]; 8] = [
+    construct::OPS,
+    shape::OPS,
+    broadcast::OPS,
+    elementwise::OPS,
+    product::OPS,
+    fold::OPS,
+    index::OPS,
+    random::OPS,
+];
+
+/// Every operation, in the order of the manual.
+pub fn operations() -> impl Iterator<Item = &'static Op> {
+    FAMILIES.into_iter().flatten()
+}
+
+/// The operation of a name or alias.
+pub fn find(name: &str) -> Option<&'static Op> {
+    operations().find(|op| op.names.contains(&name))
+}

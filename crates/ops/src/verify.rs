@@ -1,0 +1,79 @@
+//! `--on-decline=verify`: the definition runs beside the rung that took a call, and the two
+//! results are compared under the operation's exactness class.
+
+use crate::call::{Call, Detail, elements, first_difference, narrow};
+use crate::decline::Rung;
+use rung_array::Array;
+use rung_base::{ElementType, Error, ErrorKind, Result};
+
+/// Fails with the first element that differs. `loose`: a foreign order of additions, within
+/// 2 k u sum |a b| (spec acceleration 8).
+pub fn against_portable(call: &Call, rung: Rung, raw: &Array, loose: bool) -> Result<()> {
+    let wanted = (call.op.rungs.portable)(call)?;
+    let difference = match loose {
+        // A rung may have narrowed to the result's type already.
+        false => first_difference(
+            &narrow(raw.clone(), call.result)?,
+            &narrow(wanted.clone(), call.result)?,
+        ),
+        true => first_outside_bound(call, raw, &wanted)?,
+    };
+    let Some(at) = difference else { return Ok(()) };
+    let number = |a: &Array| a.numbers().nth(at).map_or_else(String::new, |n| n.to_string());
+    Err(Error::new(
+        ErrorKind::BitsDiffer,
+        format!(
+            "{} on {}: element {at} is {} on the {} and {} by the definition",
+            call.op.name(),
+            call.shapes(),
+            number(raw),
+            rung.name(),
+            number(&wanted)
+        ),
+    ))
+}
+
+/// The first element farther from `wanted` than the bound of a product in another order.
+pub fn first_outside_bound(call: &Call, raw: &Array, wanted: &Array) -> Result<Option<usize>> {
+    let Detail::Product(product) = call.detail else { return Ok(first_difference(raw, wanted)) };
+    let magnitudes = absolute_product(call)?;
+    let unit = if call.raw == ElementType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
+    let factor = 2.0 * product.inner as f64 * unit;
+    let mut triples = raw.numbers().zip(wanted.numbers()).zip(magnitudes.numbers());
+    Ok(triples.position(|((x, y), magnitude)| {
+        let (x, y) = (x.to_f64(), y.to_f64());
+        let close = (x - y).abs() <= factor * magnitude.to_f64();
+        // Infinities and NaN come out of any order of the same sums, or of none.
+        !(close || x == y || !y.is_finite() && !x.is_finite())
+    }))
+}
+
+/// sum |a b| for each result element, by the definition itself.
+fn absolute_product(call: &Call) -> Result<Array> {
+    let magnitude = |a: &Array| match a.element_type() {
+        ElementType::F32 => {
+            let x: Vec<f32> = elements::<f32>(a).iter().map(|x| x.abs()).collect();
+            Array::from_slice(&x, a.shape().clone())
+        }
+        _ => {
+            let x: Vec<f64> = elements::<f64>(a).iter().map(|x| x.abs()).collect();
+            Array::from_slice(&x, a.shape().clone())
+        }
+    };
+    let operands = call.operands.iter().map(magnitude).collect::<Result<_>>()?;
+    let Detail::Product(product) = call.detail else {
+        return Err(Error::new(ErrorKind::Internal, "a bound is asked of products only"));
+    };
+    let absolute = Call {
+        op: call.op,
+        operands,
+        shape: call.shape.clone(),
+        raw: call.raw,
+        result: call.result,
+        to_number: false,
+        detail: Detail::Product(product),
+        family: call.family,
+        units: call.units,
+    };
+    (call.op.rungs.portable)(&absolute)
+}
