@@ -7,6 +7,7 @@
 
 mod chunk;
 mod column;
+mod select;
 
 use crate::Lanes;
 use crate::operand::{Operand, Walk};
@@ -15,6 +16,7 @@ use crate::vector::{Float, Vector};
 use chunk::Chunk;
 use column::Columns;
 use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
+pub use select::{Choice, Largest, Smallest, extreme, position};
 use smallvec::SmallVec;
 
 /// How one element enters a partial result, and how partial results are joined.

@@ -4,6 +4,7 @@
 //! handed; `rung-ops` decides what to call. Every driver takes a `Lanes`: which vectors, and which
 //! workers. Begin with `level` and `workers`, then `elementwise`, `fold` and `product`.
 
+pub mod copy;
 pub mod elementwise;
 pub mod fold;
 pub mod level;

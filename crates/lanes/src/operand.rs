@@ -83,6 +83,11 @@ impl<const K: usize> Walk<K> {
         self.axes[self.axes.len() - 1].0
     }
 
+    /// The merged axes, outermost first: extent and step of each operand.
+    pub(crate) fn axes(&self) -> &[(usize, [isize; K])] {
+        &self.axes
+    }
+
     /// The steps inside a run.
     pub(crate) fn steps(&self) -> [isize; K] {
         self.axes[self.axes.len() - 1].1

@@ -1,0 +1,263 @@
+//! Copies: a strided view into contiguous order, rows by index, and element-by-element
+//! conversion. Nothing is computed, so any element type will do.
+//!
+//! Where the innermost axis of the view is not the contiguous one, blocks of cache lines are
+//! turned one at a time, so that every line is fetched once. Threads take ranges of the result.
+
+use crate::Lanes;
+use crate::level::Task;
+use crate::operand::{Operand, Walk};
+use crate::vector::Simd;
+
+/// Elements from which threads help, and the least a piece holds: as element-wise work.
+const THRESHOLD: usize = 1 << 16;
+const GRAIN: usize = 1 << 13;
+
+/// Side of the square turned at a time: 32 lines of 4-byte elements are 4 KiB on both sides.
+const TILE: usize = 32;
+
+/// Pointers that pieces share.
+struct Shared<T, U> {
+    from: *const T,
+    to: *mut U,
+}
+
+// SAFETY: reads are of shared slices, writes of disjoint ranges.
+unsafe impl<T: Sync, U: Send> Sync for Shared<T, U> {}
+
+impl<T, U> Shared<T, U> {
+    fn from(&self, offset: isize) -> *const T {
+        self.from.wrapping_offset(offset)
+    }
+    fn to(&self, offset: usize) -> *mut U {
+        self.to.wrapping_add(offset)
+    }
+}
+
+/// out = x in row-major order of `shape`.
+///
+/// # Panics
+/// When `out` has not as many elements as `shape`, or the operand leaves its slice.
+pub fn pack<T: Copy + Send + Sync>(lanes: &Lanes, shape: &[usize], x: Operand<T>, out: &mut [T]) {
+    assert_eq!(shape.iter().product::<usize>(), out.len(), "cells of a copy");
+    let shared = Shared { from: x.start(shape), to: out.as_mut_ptr() };
+    if out.is_empty() {
+        return;
+    }
+    let walk = Walk::new(shape, [x.strides]);
+    match contiguous_axis(&walk) {
+        Some(axis) => turned(lanes, &walk, axis, &shared, out.len()),
+        None => runs(lanes, &walk, &shared, out.len()),
+    }
+}
+
+/// The axis that steps by one, when it is not the last one and turning blocks pays.
+fn contiguous_axis(walk: &Walk<1>) -> Option<usize> {
+    let axes = walk.axes();
+    let (last, (extent, steps)) = (axes.len() - 1, axes[axes.len() - 1]);
+    if matches!(steps[0], 0 | 1) || extent < 4 {
+        return None;
+    }
+    (0..last).find(|axis| axes[*axis].1[0] == 1 && axes[*axis].0 >= 4)
+}
+
+/// Run by run along the innermost axis.
+fn runs<T: Copy + Send + Sync>(lanes: &Lanes, walk: &Walk<1>, shared: &Shared<T, T>, size: usize) {
+    let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
+    let share = size.div_ceil(pieces);
+    let step = walk.steps()[0];
+    lanes.workers().run(size.div_ceil(share), &|piece| {
+        let (start, end) = (piece * share, size.min((piece + 1) * share));
+        let mut cursor = walk.at(start);
+        let mut done = start;
+        while done < end {
+            let count = cursor.left().min(end - done);
+            let (from, to) = (shared.from(cursor.offsets[0]), shared.to(done));
+            // SAFETY: the run lies inside the operand and this piece's range of the result.
+            unsafe {
+                if step == 1 {
+                    std::ptr::copy_nonoverlapping(from, to, count);
+                } else {
+                    for i in 0..count {
+                        *to.add(i) = *from.wrapping_offset(i as isize * step);
+                    }
+                }
+            }
+            cursor.advance(count);
+            done += count;
+        }
+    });
+}
+
+/// Blocks of `axis` by the innermost axis, for every index of the other axes.
+fn turned<T: Copy + Send + Sync>(
+    lanes: &Lanes,
+    walk: &Walk<1>,
+    axis: usize,
+    shared: &Shared<T, T>,
+    size: usize,
+) {
+    let axes = walk.axes();
+    let last = axes.len() - 1;
+    let (rows, (columns, step)) = (axes[axis].0, (axes[last].0, axes[last].1[0]));
+    let row_out: usize = axes[axis + 1..].iter().map(|(extent, _)| extent).product();
+    let bands = rows.div_ceil(TILE);
+    let planes = size / (rows * columns);
+    let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
+    let share = (planes * bands).div_ceil(pieces);
+    lanes.workers().run((planes * bands).div_ceil(share), &|piece| {
+        for band in piece * share..(planes * bands).min((piece + 1) * share) {
+            let (from, to) = plane_start(axes, axis, band / bands);
+            let row = band % bands * TILE;
+            for column in (0..columns).step_by(TILE) {
+                let square = Square {
+                    from: shared.from(from + row as isize + column as isize * step),
+                    step,
+                    to: shared.to(to + row * row_out + column),
+                    row_out,
+                    rows: TILE.min(rows - row),
+                    columns: TILE.min(columns - column),
+                };
+                lanes.level().run(square);
+            }
+        }
+    });
+}
+
+/// Where plane number `plane` of all axes but `axis` and the last begins, in operand and result.
+fn plane_start(axes: &[(usize, [isize; 1])], axis: usize, plane: usize) -> (isize, usize) {
+    let (mut rest, mut from, mut to, mut stride) = (plane, 0, 0, 1);
+    for (i, (extent, steps)) in axes.iter().enumerate().rev() {
+        if i != axis && i != axes.len() - 1 {
+            let index = rest % extent;
+            rest /= extent;
+            from += index as isize * steps[0];
+            to += index * stride;
+        }
+        stride *= extent;
+    }
+    (from, to)
+}
+
+/// to[r * row_out + c] = from[r + c * step].
+struct Square<T> {
+    from: *const T,
+    step: isize,
+    to: *mut T,
+    row_out: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl<T: Copy> Task for Square<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let (whole_rows, whole_columns) = (self.rows / 4 * 4, self.columns / 4 * 4);
+        // SAFETY: rows and columns lie inside the operand and the result.
+        unsafe {
+            for column in (0..whole_columns).step_by(4) {
+                for row in (0..whole_rows).step_by(4) {
+                    let from = self.from.add(row).wrapping_offset(column as isize * self.step);
+                    let read = |i: isize| {
+                        from.wrapping_offset(i * self.step).cast::<[T; 4]>().read_unaligned()
+                    };
+                    let (a, b, c, d) = (read(0), read(1), read(2), read(3));
+                    for i in 0..4 {
+                        let to = self.to.add((row + i) * self.row_out + column);
+                        to.cast::<[T; 4]>().write_unaligned([a[i], b[i], c[i], d[i]]);
+                    }
+                }
+            }
+            for row in 0..self.rows {
+                let start = if row < whole_rows { whole_columns } else { 0 };
+                for column in start..self.columns {
+                    *self.to.add(row * self.row_out + column) =
+                        *self.from.add(row).wrapping_offset(column as isize * self.step);
+                }
+            }
+        }
+    }
+}
+
+/// out (indices, width) = the rows of x (rows, width) at `indices`.
+///
+/// # Panics
+/// When an index is not below `rows`, or extents do not fit.
+pub fn take_rows<T: Copy + Send + Sync>(
+    lanes: &Lanes,
+    x: crate::Matrix<T>,
+    indices: &[usize],
+    out: &mut [T],
+) {
+    let width = x.columns;
+    assert_eq!(indices.len() * width, out.len(), "cells of taken rows");
+    assert!(indices.iter().all(|index| *index < x.rows), "a row index beyond the matrix");
+    let strides = [x.row, x.column];
+    let start = Operand::new(x.data, x.offset, &strides).start(&[x.rows, width]);
+    let shared = Shared { from: start, to: out.as_mut_ptr() };
+    let pieces = lanes.workers().pieces(out.len(), THRESHOLD, GRAIN);
+    let share = indices.len().div_ceil(pieces).max(1);
+    lanes.workers().run(indices.len().div_ceil(share), &|piece| {
+        for slot in piece * share..indices.len().min((piece + 1) * share) {
+            let (from, to) = (shared.from(indices[slot] as isize * x.row), shared.to(slot * width));
+            // SAFETY: the row lies inside the operand, and this piece owns its slots.
+            unsafe {
+                if x.column == 1 {
+                    std::ptr::copy_nonoverlapping(from, to, width);
+                } else {
+                    for i in 0..width {
+                        *to.add(i) = *from.wrapping_offset(i as isize * x.column);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// to[i] = f(from[i]), compiled for this level's vectors and threaded: conversions between element
+/// types, whose meaning the caller brings.
+///
+/// # Panics
+/// When the lengths differ.
+pub fn convert<T, U, F>(lanes: &Lanes, from: &[T], to: &mut [U], f: F)
+where
+    T: Copy + Send + Sync,
+    U: Copy + Send + Sync,
+    F: Fn(T) -> U + Copy + Send + Sync,
+{
+    assert_eq!(from.len(), to.len(), "cells of a conversion");
+    let size = from.len();
+    let shared = Shared { from: from.as_ptr(), to: to.as_mut_ptr() };
+    let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
+    let share = size.div_ceil(pieces).max(1);
+    lanes.workers().run(size.div_ceil(share), &|piece| {
+        let (start, end) = (piece * share, size.min((piece + 1) * share));
+        // SAFETY: pieces are disjoint ranges of both slices.
+        let (from, to) = unsafe {
+            (
+                std::slice::from_raw_parts(shared.from(start as isize), end - start),
+                std::slice::from_raw_parts_mut(shared.to(start), end - start),
+            )
+        };
+        lanes.level().run(Each { from, to, f });
+    });
+}
+
+struct Each<'a, T, U, F> {
+    from: &'a [T],
+    to: &'a mut [U],
+    f: F,
+}
+
+impl<T: Copy, U, F: Fn(T) -> U> Task for Each<'_, T, U, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        for (to, from) in self.to.iter_mut().zip(self.from) {
+            *to = (self.f)(*from);
+        }
+    }
+}
