@@ -221,6 +221,10 @@ pub enum Object {
     Instance(Instance),
     /// A pathname, as its native text.
     Pathname(String),
+    /// An array of one element type; in a box, so that the other bodies stay small.
+    Packed(Box<RefCell<rung_array::Array>>),
+    /// A state of `random`.
+    RandomState(Cell<crate::numbers::philox::State>),
 }
 
 const _: () = assert!(size_of::<Object>() <= 112);
@@ -241,6 +245,7 @@ impl Children for Object {
             }
             Object::Stream(stream) => stream.children(visit),
             Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
+            Object::Packed(_) | Object::RandomState(_) => {}
         }
     }
 }

@@ -191,6 +191,16 @@ impl Value {
         if let Some(Object::Array(array)) = self.as_object() { Some(array) } else { None }
     }
 
+    /// An array of one element type.
+    pub fn packed(array: rung_array::Array) -> Value {
+        Value::object(Object::Packed(Box::new(std::cell::RefCell::new(array))))
+    }
+
+    /// The packed array this is.
+    pub fn as_packed(&self) -> Option<&std::cell::RefCell<rung_array::Array>> {
+        if let Some(Object::Packed(array)) = self.as_object() { Some(array) } else { None }
+    }
+
     /// The hash table this is.
     pub fn as_hash_table(&self) -> Option<&HashTable> {
         if let Some(Object::HashTable(table)) = self.as_object() { Some(table) } else { None }

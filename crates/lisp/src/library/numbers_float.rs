@@ -1,0 +1,225 @@
+//! Chapter 12 of the standard: conversion to floats, the elementary functions, and the parts
+//! that a float is made of.
+//!
+//! The elementary functions are definitions of `rung_math` at the argument's own width; a
+//! rational is first made a float of `*read-default-float-format*`. Those that `rung_math` does
+//! not define yet (`tan`, `asin` ... `atanh`) are absent rather than borrowed from the host.
+
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use rung_math::Unary;
+
+use crate::condition::{Escape, Outcome};
+use crate::lisp::Lisp;
+use crate::native::{Native, native};
+use crate::numbers::{self, Real, exact, power};
+use crate::reader_token::FloatFormat;
+use crate::symbol;
+use crate::value::Value;
+
+macro_rules! elementary {
+    ($name:literal, $documentation:literal, $function:ident) => {
+        native($name, "number", $documentation, |lisp, arguments| {
+            match to_float(lisp, $name, &arguments[0], None)? {
+                Value::Single(x) => Ok(Value::Single(rung_math::$function::at(x))),
+                Value::Double(x) => Ok(Value::Double(rung_math::$function::at(x))),
+                other => Ok(other),
+            }
+        })
+    };
+}
+
+/// Chapter 12 of the standard, what concerns floats.
+pub static NUMBERS: &[Native] = &[
+    elementary!("exp", "e to the power of the number.", Exp),
+    elementary!("sin", "The sine of an angle in radians.", Sin),
+    elementary!("cos", "The cosine of an angle in radians.", Cos),
+    elementary!("tanh", "The hyperbolic tangent.", Tanh),
+    native("sqrt", "number", "The square root.", sqrt),
+    native("log", "number &optional base", "The logarithm, natural without a base.", log),
+    native("expt", "base exponent", "The base to the power of the exponent.", |lisp, arguments| {
+        let default = match FloatFormat::current(lisp) {
+            FloatFormat::Single => exact::SINGLE,
+            FloatFormat::Double => exact::DOUBLE,
+        };
+        power::expt(&arguments[0], &arguments[1], default)
+    }),
+    native("float", "number &optional prototype", "The number as a float.", |lisp, arguments| {
+        if let Some(prototype) = arguments.get(1) {
+            float("float", prototype)?;
+        }
+        to_float(lisp, "float", &arguments[0], arguments.get(1))
+    }),
+    native("phase", "number", "0, or pi for a negative number.", |lisp, arguments| {
+        let negative = numbers::sign("phase", &arguments[0])? < 0;
+        let pi = Value::Double(if negative { std::f64::consts::PI } else { 0.0 });
+        if !negative && super::numbers::is_integer(&arguments[0]) {
+            return Ok(Value::Fixnum(0));
+        }
+        let like = Some(&arguments[0]).filter(|v| matches!(v, Value::Single(_) | Value::Double(_)));
+        to_float(lisp, "phase", &pi, like)
+    }),
+    native("decode-float", "float", "Significand, exponent and sign.", decode_float),
+    native(
+        "integer-decode-float",
+        "float",
+        "Significand as an integer, exponent and sign.",
+        integer_decode_float,
+    ),
+    native("scale-float", "float integer", "The float times 2 to that power.", scale_float),
+    native("float-radix", "float", "2.", |_, arguments| {
+        float("float-radix", &arguments[0]).map(|_| Value::Fixnum(2))
+    }),
+    native("float-digits", "float", "Bits of the significand: 53 or 24.", |_, arguments| {
+        let (_, format) = float("float-digits", &arguments[0])?;
+        Ok(Value::Fixnum(format.precision as i64))
+    }),
+    native("float-precision", "float", "Bits of the significand in use.", |_, arguments| {
+        let (x, format) = float("float-precision", &arguments[0])?;
+        let Some((_, mantissa, exponent)) = exact::decode(x) else { return Ok(Value::Fixnum(0)) };
+        let bits = 64 - i64::from(mantissa.leading_zeros());
+        let available = (bits + exponent - format.lowest).max(0);
+        let precision = available.min(format.precision as i64);
+        Ok(Value::Fixnum(if mantissa == 0 { 0 } else { precision }))
+    }),
+    native("float-sign", "float1 &optional float2", "float2 with the sign of float1.", |_, a| {
+        let (sign, _) = float("float-sign", &a[0])?;
+        let magnitude = a.get(1).unwrap_or(&a[0]);
+        Ok(match magnitude {
+            Value::Double(x) if a.len() > 1 => Value::Double(x.abs().copysign(sign)),
+            Value::Single(x) if a.len() > 1 => Value::Single(x.abs().copysign(sign as f32)),
+            Value::Double(_) => Value::Double(1f64.copysign(sign)),
+            Value::Single(_) => Value::Single(1f32.copysign(sign as f32)),
+            other => return Err(Escape::wrong_type("float-sign", symbol::FLOAT, other)),
+        })
+    }),
+];
+
+/// A float and its format.
+fn float(operator: &str, value: &Value) -> Outcome<(f64, exact::Format)> {
+    match value {
+        Value::Double(x) => Ok((*x, exact::DOUBLE)),
+        Value::Single(x) => Ok((f64::from(*x), exact::SINGLE)),
+        _ => Err(Escape::wrong_type(operator, symbol::FLOAT, value)),
+    }
+}
+
+fn of_format(x: f64, format: exact::Format) -> Value {
+    if format == exact::SINGLE { Value::Single(x as f32) } else { Value::Double(x) }
+}
+
+/// A real number as a float: of the type of `like` if given; else a float stays as it is and a
+/// rational gets the type that `*read-default-float-format*` names.
+pub(crate) fn to_float(
+    lisp: &Lisp,
+    operator: &str,
+    value: &Value,
+    like: Option<&Value>,
+) -> Outcome {
+    let real = numbers::real(operator, value)?;
+    let single = match (like, value) {
+        (Some(Value::Single(_)), _) => true,
+        (Some(_), _) => false,
+        (None, Value::Single(_)) => true,
+        (None, Value::Double(_)) => false,
+        (None, _) => FloatFormat::current(lisp) == FloatFormat::Single,
+    };
+    Ok(if single { Value::Single(real.to_single()) } else { Value::Double(real.to_double()) })
+}
+
+fn sqrt(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+    let number = &arguments[0];
+    if numbers::sign("sqrt", number)? < 0 {
+        return Err(numbers::no_complex("sqrt", &[number]));
+    }
+    match to_float(lisp, "sqrt", number, None)? {
+        Value::Single(x) if x.is_finite() => Ok(Value::Single(rung_math::Sqrt::at(x))),
+        Value::Double(x) if x.is_finite() => Ok(Value::Double(rung_math::Sqrt::at(x))),
+        infinite => match Real::of(number) {
+            // Beyond the floats, though its root need not be.
+            Some(Real::Integer(n)) => to_float(lisp, "sqrt", &Value::integer(n.sqrt()), Some(&infinite)),
+            _ => Ok(infinite),
+        },
+    }
+}
+
+fn log(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+    let number = &arguments[0];
+    let Some(base) = arguments.get(1) else { return natural_logarithm(lisp, number, None) };
+    if let Some(exact) = power::exact_logarithm(number, base) {
+        return to_float(lisp, "log", &Value::Fixnum(exact), None);
+    }
+    let like = [number, base].into_iter().find(|value| matches!(value, Value::Double(_)));
+    let numerator = natural_logarithm(lisp, number, like)?;
+    numbers::divide(&numerator, &natural_logarithm(lisp, base, like)?)
+}
+
+fn natural_logarithm(lisp: &Lisp, number: &Value, like: Option<&Value>) -> Outcome {
+    if numbers::sign("log", number)? < 0 {
+        return Err(numbers::no_complex("log", &[number]));
+    }
+    let float = to_float(lisp, "log", number, like)?;
+    let lost = |x: f64| (x == 0.0 || x.is_infinite()) && !matches!(number, Value::Double(_) | Value::Single(_));
+    match (&float, Real::of(number)) {
+        (Value::Double(x), Some(real)) if lost(*x) => {
+            let logarithm = power::logarithm_of_rational(&real, exact::DOUBLE);
+            Ok(Value::Double(logarithm.unwrap_or(f64::NEG_INFINITY)))
+        }
+        (Value::Single(x), Some(real)) if lost(f64::from(*x)) => {
+            let logarithm = power::logarithm_of_rational(&real, exact::SINGLE);
+            Ok(Value::Single(logarithm.unwrap_or(f64::NEG_INFINITY) as f32))
+        }
+        (Value::Double(x), _) => Ok(Value::Double(rung_math::Log::at(*x))),
+        (Value::Single(x), _) => Ok(Value::Single(rung_math::Log::at(*x))),
+        _ => Ok(float),
+    }
+}
+
+fn finite_parts(operator: &str, value: &Value) -> Outcome<(bool, u64, i64, exact::Format)> {
+    let (x, format) = float(operator, value)?;
+    let (negative, mantissa, exponent) = exact::decode(x).ok_or_else(|| {
+        Escape::unexpected(operator, "a finite float", Value::symbol(symbol::FLOAT), value)
+    })?;
+    // A significand of the format's own width (a single sits in the upper bits of a double).
+    let spare = 53 - format.precision as i64;
+    let shift = spare.min(i64::from(mantissa.trailing_zeros()));
+    Ok((negative, mantissa >> shift, exponent + shift, format))
+}
+
+fn decode_float(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+    let (negative, mantissa, exponent, format) = finite_parts("decode-float", &arguments[0])?;
+    let bits = 64 - i64::from(mantissa.leading_zeros());
+    let (significand, exponent) =
+        if mantissa == 0 { (0.0, 0) } else { (exact::scale(mantissa, -bits), exponent + bits) };
+    let sign = if negative { -1.0 } else { 1.0 };
+    let parts =
+        vec![of_format(significand, format), Value::Fixnum(exponent), of_format(sign, format)];
+    Ok(lisp.values(parts))
+}
+
+fn integer_decode_float(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+    let (negative, mantissa, exponent, format) =
+        finite_parts("integer-decode-float", &arguments[0])?;
+    // Normal numbers show all bits of their significand.
+    let bits = 64 - i64::from(mantissa.leading_zeros());
+    let room = (format.precision as i64 - bits).min(exponent - format.lowest).max(0);
+    let (mantissa, exponent) =
+        if mantissa == 0 { (0, 0) } else { (mantissa << room, exponent - room) };
+    let sign = if negative { -1 } else { 1 };
+    let parts =
+        vec![Value::Fixnum(mantissa as i64), Value::Fixnum(exponent), Value::Fixnum(sign)];
+    Ok(lisp.values(parts))
+}
+
+fn scale_float(_: &mut Lisp, arguments: &[Value]) -> Outcome {
+    let (x, format) = float("scale-float", &arguments[0])?;
+    let by = numbers::integer("scale-float", &arguments[1])?;
+    let Some((n, d)) = exact::rational(x) else { return Ok(arguments[0].clone()) };
+    let by = by.to_i64().unwrap_or(i64::MAX).clamp(-5000, 5000);
+    let (n, d): (BigInt, BigInt) =
+        if by >= 0 { (n << by as u64, d) } else { (n, d << (-by) as u64) };
+    if x == 0.0 {
+        return Ok(arguments[0].clone());
+    }
+    Ok(of_format(exact::round(&n, &d, format), format))
+}
