@@ -70,9 +70,13 @@ pub struct Info {
     pub software: bool,
     /// Shares its memory with the CPU.
     pub integrated: bool,
+    /// Kernels may compute with doubles.
     pub f64: bool,
+    /// Kernels may compute with 64-bit integers.
     pub i64: bool,
+    /// Kernels may hold half-width floats.
     pub f16: bool,
+    /// Kernels may use subgroup operations.
     pub subgroups: bool,
     /// Most bytes of a buffer that one kernel can see.
     pub max_binding: u64,
@@ -125,7 +129,9 @@ impl FailureCode {
 /// A device call that failed: code and text of the decline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
+    /// What kind of failure.
     pub code: FailureCode,
+    /// The decline's text.
     pub text: String,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A device never names an operation; it knows buffers and launches. Read `device` for the trait,
 //! `probe` for how one is found, `self_test` for what it must compute exactly.
+#![warn(missing_docs)]
 
 mod device;
 mod probe;

@@ -25,10 +25,13 @@ impl fmt::Display for Reason {
 /// One adapter of the machine, as `rung doctor` lists it.
 #[derive(Clone, Debug)]
 pub struct Adapter {
+    /// As the driver names it.
     pub name: String,
+    /// Driver and version.
     pub driver: String,
     /// `vulkan`.
     pub backend: String,
+    /// Runs on the CPU.
     pub software: bool,
     /// Why `auto` would not take it; `None` when it would be tried.
     pub unusable: Option<String>,
@@ -37,7 +40,9 @@ pub struct Adapter {
 /// What was found, and whether there is a Vulkan loader to ask at all.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
+    /// Whether the Vulkan loader is installed.
     pub loader: bool,
+    /// In the order in which they would be tried.
     pub adapters: Vec<Adapter>,
 }
 

@@ -38,7 +38,7 @@ fn flag(truth: bool) -> f32 {
     truth as u8 as f32
 }
 
-const F32_CHECKS: [Check<f32>; 17] = [
+const F32_CHECKS: [Check<f32>; 18] = [
     plain("addition", "a + b", |a, b, _| a + b),
     plain("subtraction", "a - b", |a, b, _| a - b),
     plain("multiplication", "a * b", |a, b, _| a * b),
@@ -63,6 +63,9 @@ const F32_CHECKS: [Check<f32>; 17] = [
     plain("product and sum", "a * b + c", |a, b, c| a * b + c),
     plain("product and difference", "c - a * b", |a, b, c| c - a * b),
     plain("sum and difference", "(a + b) - a", |a, b, _| (a + b) - a),
+    plain("two-sum", "(a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))", |a, b, _| {
+        (a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))
+    }),
     plain("negation", "-a", |a, _, _| -a),
     plain("absolute value", "abs(a)", |a, _, _| a.abs()),
     plain("less", "select(0.0, 1.0, a < b)", |a, b, _| flag(a < b)),
@@ -85,7 +88,7 @@ fn long_flag(truth: bool) -> f64 {
     truth as u8 as f64
 }
 
-const F64_CHECKS: [Check<f64>; 18] = [
+const F64_CHECKS: [Check<f64>; 19] = [
     plain("addition", "a + b", |a, b, _| a + b),
     plain("subtraction", "a - b", |a, b, _| a - b),
     plain("multiplication", "a * b", |a, b, _| a * b),
@@ -110,6 +113,9 @@ const F64_CHECKS: [Check<f64>; 18] = [
     plain("product and sum", "a * b + c", |a, b, c| a * b + c),
     plain("product and difference", "c - a * b", |a, b, c| c - a * b),
     plain("sum and difference", "(a + b) - a", |a, b, _| (a + b) - a),
+    plain("two-sum", "(a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))", |a, b, _| {
+        (a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))
+    }),
     plain("negation", "-a", |a, _, _| -a),
     plain("absolute value", "abs(a)", |a, _, _| a.abs()),
     plain("less", "select(0.0lf, 1.0lf, a < b)", |a, b, _| long_flag(a < b)),

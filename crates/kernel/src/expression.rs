@@ -132,8 +132,9 @@ fn value(node: &Node, width: Width, name: &str, tables: &[&'static [u64]]) -> St
             let at = tables.iter().position(|t| *t == table).unwrap_or(0);
             format!("{name}_table{at}[u32(v{a} & {}{})]", table.len() - 1, w.suffix)
         }
-        Node::MaskAnd(a, b) => infix(a, "&&", b),
-        Node::MaskOr(a, b) => infix(a, "||", b),
+        // Not && and ||, which would branch though both sides are there already.
+        Node::MaskAnd(a, b) => infix(a, "&", b),
+        Node::MaskOr(a, b) => infix(a, "|", b),
         Node::MaskNot(a) => format!("!v{a}"),
     }
 }

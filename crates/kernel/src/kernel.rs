@@ -26,15 +26,19 @@ pub enum Access {
 /// One buffer of a kernel; the text calls buffer `i` `b<i>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
+    /// What one cell holds.
     pub element: ElementType,
+    /// Whether the kernel may write it.
     pub access: Access,
 }
 
 impl Binding {
+    /// A buffer that the kernel reads.
     pub fn read(element: ElementType) -> Binding {
         Binding { element, access: Access::Read }
     }
 
+    /// A buffer that the kernel writes.
     pub fn write(element: ElementType) -> Binding {
         Binding { element, access: Access::ReadWrite }
     }
@@ -47,7 +51,9 @@ pub struct Kernel {
     pub key: String,
     /// WGSL without the buffers' declarations and without the prelude; `compile` adds both.
     pub text: String,
+    /// Invocations of a group along each axis, as in the text.
     pub workgroup: [u32; 3],
+    /// The buffers in the order that a launch passes them.
     pub bindings: Vec<Binding>,
     /// How many parameter words the text reads.
     pub parameter_words: usize,
@@ -77,7 +83,9 @@ pub(crate) fn mentions(text: &str, word: &str) -> bool {
 /// One run of a kernel: what it is told and over how many groups it runs.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// What runs.
     pub kernel: Arc<Kernel>,
+    /// The words that its text reads with `parameter(i)`.
     pub parameters: Vec<u32>,
     /// A zero means that there is nothing to do.
     pub groups: [u32; 3],
@@ -87,17 +95,25 @@ pub struct Launch {
 /// Part of the key of a compiled kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variants {
+    /// `fused_f32` by f64 or integer arithmetic.
     pub software_fma_f32: bool,
+    /// `fused_f64` by integer arithmetic.
     pub software_fma_f64: bool,
+    /// `divide_f32` by f64 or integer arithmetic.
     pub software_divide_f32: bool,
+    /// `divide_f64` by integer arithmetic.
     pub software_divide_f64: bool,
+    /// `root_f32` by f64 or integer arithmetic.
     pub software_root_f32: bool,
+    /// `root_f64` by integer arithmetic.
     pub software_root_f64: bool,
     /// The device has no doubles: the f32 replacements work with integers alone.
     pub without_f64: bool,
     /// The device has no 64-bit integers.
     pub without_i64: bool,
+    /// What kernels demand at 32 bits.
     pub demands_f32: Demands,
+    /// What kernels demand at 64 bits.
     pub demands_f64: Demands,
 }
 

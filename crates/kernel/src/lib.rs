@@ -4,6 +4,7 @@
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
 //! first, then `compile`, then the templates: `map`, `broadcast`, `fold`, `product`, `fill`.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod compile;
 pub mod expression;

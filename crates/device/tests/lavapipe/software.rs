@@ -24,6 +24,9 @@ fn triples<T: Float>() -> [Vec<T>; 3] {
             column.push(value);
         }
     };
+    for triple in ties_broken_far_below() {
+        push(triple);
+    }
     for &a in &specials {
         for &b in &specials {
             for _ in 0..20 {
@@ -55,6 +58,33 @@ fn triples<T: Float>() -> [Vec<T>; 3] {
         column.truncate(COUNT);
     }
     columns
+}
+
+/// Products of 1 + tiny, tiny below 2^-72 (f64) or 2^-37 (f32), beside an addend whose last place
+/// is 2: only what alignment cuts off the product says that this is not a tie.
+fn ties_broken_far_below<T: Float>() -> Vec<[T; 3]> {
+    let mut words = Words(0x71e5);
+    let last_place = 1u64 << T::MANTISSA;
+    let square = 1u128 << (2 * T::MANTISSA);
+    let limit = if T::WIDTH == Width::F32 { 1 << 9 } else { 1 << 32 };
+    let mut triples = Vec::new();
+    while triples.len() < 24 {
+        let a = last_place | words.next() >> (64 - T::MANTISSA);
+        let excess = a - (square % a as u128) as u64;
+        if excess >= limit {
+            continue;
+        }
+        let b = ((square + excess as u128) / a as u128) as u64;
+        // Both are below 2^(MANTISSA + 1), so the conversions are exact.
+        let unit = T::narrowed(1.0 / last_place as f64);
+        let (a, b) = (T::narrowed(a as f64) * unit, T::narrowed(b as f64) * unit);
+        let whole = T::narrowed(2.0 * last_place as f64).word();
+        for mantissa in [0, 1, 2, 3, words.next() % last_place] {
+            let c = T::from_word(whole + mantissa);
+            triples.extend([[a, b, c], [-a, b, c], [a, b, -c], [-a, b, -c]]);
+        }
+    }
+    triples
 }
 
 fn kernel<T: Float>(call: &str) -> Arc<Kernel> {

@@ -23,7 +23,9 @@ const OPERAND_WORDS: usize = 1 + MAX_RANK;
 /// How an operand is read: element `offset` first, then `strides`, one an axis of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// The element that index zero reads.
     pub offset: usize,
+    /// Elements to step along each axis of the result.
     pub strides: &'a [isize],
 }
 

@@ -17,7 +17,9 @@ use std::sync::Arc;
 /// What is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fold {
+    /// In f64 from +0.0.
     Sum,
+    /// In f64 from 1.0.
     Product,
     /// The sum divided by n; the caller refuses an empty axis.
     Mean,
@@ -74,12 +76,19 @@ impl Fold {
 /// An operand as (outer, n, inner): strides in elements, the first element at `offset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slices {
+    /// The first element.
     pub offset: usize,
+    /// Cells before the folded axis.
     pub outer: usize,
+    /// Elements of the folded axis.
     pub length: usize,
+    /// Cells after the folded axis.
     pub inner: usize,
+    /// Elements from one outer cell to the next.
     pub outer_stride: isize,
+    /// Elements from one element of the folded axis to the next.
     pub stride: isize,
+    /// Elements from one inner cell to the next.
     pub inner_stride: isize,
 }
 

@@ -17,18 +17,26 @@ pub const TILE: usize = 16;
 /// How one operand is read: its first element and the step along batch, row and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix {
+    /// The element at row 0, column 0 of the first matrix.
     pub offset: usize,
+    /// Elements from one matrix of the stack to the next; 0 shares one matrix.
     pub batch: isize,
+    /// Elements from one row to the next.
     pub row: isize,
+    /// Elements from one column to the next.
     pub column: isize,
 }
 
 /// The extents of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents {
+    /// Matrices in the stack.
     pub batch: usize,
+    /// Rows of the left operand and of the result.
     pub m: usize,
+    /// Columns of the left operand, rows of the right one.
     pub k: usize,
+    /// Columns of the right operand and of the result.
     pub n: usize,
 }
 
