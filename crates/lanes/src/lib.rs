@@ -5,15 +5,18 @@
 //! workers. Begin with `level` and `workers`, then `elementwise`, `fold` and `product`.
 
 pub mod copy;
+pub mod cores;
 pub mod elementwise;
 pub mod fold;
 pub mod level;
 pub mod operand;
 pub mod product;
+pub mod random;
 pub(crate) mod scratch;
 pub mod vector;
 pub mod workers;
 
+pub use cores::default_threads;
 pub use elementwise::Cost;
 pub use level::Level;
 pub use operand::Operand;

@@ -77,10 +77,18 @@ fn extremes_and_their_positions_over_every_layout() {
         for threads in [1, 2, 3] {
             let lanes = Lanes::with(level, threads);
             for nan in [false, true] {
-                for (m, n) in
-                    [(1, 1), (1, 70), (5, 8), (9, 65), (40, 33), (3, 9000), (9000, 3), (300, 200)]
-                {
-                    for axis in [0, 1] {
+                for (m, n) in [
+                    (0, 3),
+                    (1, 1),
+                    (1, 70),
+                    (5, 8),
+                    (9, 65),
+                    (40, 33),
+                    (3, 9000),
+                    (9000, 3),
+                    (300, 200),
+                ] {
+                    for axis in if m == 0 { [1, 1] } else { [0, 1] } {
                         check::<f32>(&lanes, [m, n], [n as isize, 1], axis, nan);
                         check::<f64>(&lanes, [m, n], [1, m as isize], axis, nan);
                         check::<f64>(&lanes, [m, n], [2, 2 * m as isize], axis, nan);

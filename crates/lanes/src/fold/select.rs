@@ -113,7 +113,7 @@ impl<T: Float, U: Send> Job<T, U> {
 
     fn run(&self, lanes: &Lanes, body: &(dyn Fn(Range<usize>) + Sync)) {
         let pieces = lanes.workers().pieces(self.slices * self.length, THRESHOLD, GRAIN);
-        let share = self.slices.div_ceil(pieces).next_multiple_of(16);
+        let share = self.slices.div_ceil(pieces).max(1).next_multiple_of(16);
         lanes.workers().run(self.slices.div_ceil(share), &|piece| {
             body(piece * share..self.slices.min((piece + 1) * share));
         });
