@@ -21,7 +21,8 @@ impl Unary for Exp {
             Width::F64 => 708.0,
         };
         let outside = x.abs().less_equal(R::constant(limit)).not();
-        R::rare(outside, scaled(x), || exp_outside(x))
+        let usual = scaled(x);
+        if R::any(outside) { R::select(outside, exp_outside(x), usual) } else { usual }
     }
 }
 
@@ -108,9 +109,11 @@ fn exp_outside<R: Real>(x: R) -> R {
     let clamped = R::select(x_low.less(highest), x_low, highest);
     let (n, sum, tail) = exp_parts(reduce(clamped));
     // 2^n in two normal steps: the first is exact, the second rounds once.
+    let bias = R::Bits::constant(bias);
     let half = n.shift_right_signed(1);
-    let power = |n: R::Bits| (n + R::Bits::constant(bias)).shift_left(R::MANTISSA).real();
-    let value = ((sum + tail) * power(half)) * power(n - half);
+    let first = (half + bias).shift_left(R::MANTISSA).real();
+    let second = ((n - half) + bias).shift_left(R::MANTISSA).real();
+    let value = ((sum + tail) * first) * second;
     R::select(x.is_nan(), R::canonical_nan(), value)
 }
 

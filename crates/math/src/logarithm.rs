@@ -17,8 +17,9 @@ impl Unary for Log {
     fn at<R: Real>(x: R) -> R {
         let smallest = R::Bits::constant(1 << R::MANTISSA);
         let normals = R::Bits::constant(R::INFINITY_BITS - (1 << R::MANTISSA));
-        let normal = (x.bits() - smallest).less(normals);
-        R::rare(normal.not(), log_normal(x, R::constant(0.0)), || log_special(x))
+        let special = (x.bits() - smallest).less(normals).not();
+        let usual = log_normal(x, R::constant(0.0));
+        if R::any(special) { R::select(special, log_special(x), usual) } else { usual }
     }
 }
 

@@ -19,7 +19,19 @@ impl Unary for Sin {
     #[inline(always)]
     fn at<R: Real>(x: R) -> R {
         let sign = x.bits() & R::Bits::constant(R::SIGN_BIT);
-        at_quadrant(x, |quadrant| quadrant, sign)
+        let magnitude = x.abs();
+        let usual = signed_sine(reduce_near(magnitude), sign);
+        let far = is_far(magnitude);
+        if R::any(far) {
+            let value = signed_sine(reduce_far(magnitude), sign);
+            R::select(
+                far,
+                R::select(magnitude.less(R::infinity()), value, R::canonical_nan()),
+                usual,
+            )
+        } else {
+            usual
+        }
     }
 }
 
@@ -29,9 +41,19 @@ pub struct Cos;
 impl Unary for Cos {
     #[inline(always)]
     fn at<R: Real>(x: R) -> R {
-        // cos x = sin(|x| + pi/2).
-        let next = |quadrant: R::Bits| quadrant + R::Bits::constant(1);
-        at_quadrant(x, next, R::Bits::constant(0))
+        let magnitude = x.abs();
+        let usual = cosine(reduce_near(magnitude));
+        let far = is_far(magnitude);
+        if R::any(far) {
+            let value = cosine(reduce_far(magnitude));
+            R::select(
+                far,
+                R::select(magnitude.less(R::infinity()), value, R::canonical_nan()),
+                usual,
+            )
+        } else {
+            usual
+        }
     }
 }
 
@@ -42,25 +64,31 @@ struct Reduced<R: Real> {
     low: R,
 }
 
+/// True where `reduce_near` does not serve, NaN and infinities included. Below the limit the
+/// products k * part are exact and the last part's rounding is below 2^-3 ulp of the smallest r
+/// that occurs.
 #[inline(always)]
-fn at_quadrant<R: Real>(x: R, turn: impl Fn(R::Bits) -> R::Bits, sign: R::Bits) -> R {
-    // Below the limit the products k * part are exact and the last part's rounding is below
-    // 2^-3 ulp of the smallest r that occurs.
-    let limit = R::constant(match R::WIDTH {
+fn is_far<R: Real>(magnitude: R) -> R::Mask {
+    let limit = match R::WIDTH {
         Width::F32 => 2048.0,
         Width::F64 => 262144.0,
-    });
-    let magnitude = x.abs();
-    let finish = |reduced: Reduced<R>| {
-        let quadrant = turn(reduced.quadrant);
-        let half_turn = (quadrant & R::Bits::constant(2)).shift_left(R::WIDTH.bits() - 2);
-        (sin_or_cos(quadrant, reduced.r, reduced.low).bits() ^ (half_turn ^ sign)).real()
     };
-    let far = magnitude.less_equal(limit).not();
-    R::rare(far, finish(reduce_near(magnitude)), || {
-        let finite = magnitude.less(R::infinity());
-        R::select(finite, finish(reduce_far(magnitude)), R::canonical_nan())
-    })
+    magnitude.less_equal(R::constant(limit)).not()
+}
+
+/// sin of the reduced argument, its sign flipped where `sign` has the sign bit.
+#[inline(always)]
+fn signed_sine<R: Real>(Reduced { quadrant, r, low }: Reduced<R>, sign: R::Bits) -> R {
+    let half_turn = (quadrant & R::Bits::constant(2)).shift_left(R::WIDTH.bits() - 2);
+    (sin_or_cos(quadrant, r, low).bits() ^ (half_turn ^ sign)).real()
+}
+
+/// cos x = sin(x + pi/2): one quadrant further.
+#[inline(always)]
+fn cosine<R: Real>(Reduced { quadrant, r, low }: Reduced<R>) -> R {
+    let quadrant = quadrant + R::Bits::constant(1);
+    let half_turn = (quadrant & R::Bits::constant(2)).shift_left(R::WIDTH.bits() - 2);
+    (sin_or_cos(quadrant, r, low).bits() ^ half_turn).real()
 }
 
 /// sin r in even quadrants, cos r in odd ones.
@@ -104,33 +132,52 @@ fn reduce_near<R: Real>(x: R) -> Reduced<R> {
 #[inline(always)]
 fn reduce_far<R: Real>(x: R) -> Reduced<R> {
     let width = R::WIDTH.bits();
-    let bits = |value: u64| R::Bits::constant(value);
-    let m = (x.bits() & bits((1 << R::MANTISSA) - 1)) | bits(1 << R::MANTISSA);
-    // The first bit that matters is that of weight 2^(1 - e), counted from the table's start.
+    let leading = R::Bits::constant(1 << R::MANTISSA);
+    let m = (x.bits() & (leading - R::Bits::constant(1))) | leading;
+    let (high, middle, low) = two_over_pi::<R>(x.bits().shift_right(R::MANTISSA));
+    let carried = m.high_product(low);
+    let fraction_low = m * middle + carried;
+    let (zero, one) = (R::Bits::constant(0), R::Bits::constant(1));
+    let carry = R::Bits::select(fraction_low.less(carried), one, zero);
+    let fraction_high = m * high + m.high_product(middle) + carry;
+    // Round to the nearest quadrant; what is left is signed, within half a quadrant.
+    let half = R::Bits::constant(1 << (width - 3));
+    let quadrant = (fraction_high + half).shift_right(width - 2);
+    let left = fraction_high - quadrant.shift_left(width - 2);
+    let negative = zero - left.shift_right(width - 1);
+    let (r, low) = quarter_turns::<R>(magnitude_of(left, fraction_low, negative));
+    let sign = negative.shift_left(width - 1);
+    Reduced { quadrant, r: (r.bits() ^ sign).real(), low: (low.bits() ^ sign).real() }
+}
+
+/// Three words of the bits of 2/pi for a number with this exponent field, from the first bit
+/// that matters: with x = m 2^e, the bit of weight 2^(1 - e), counted from the table's start.
+#[inline(always)]
+fn two_over_pi<R: Real>(exponent: R::Bits) -> (R::Bits, R::Bits, R::Bits) {
     let (table, start): (&'static [u64], u64) = match R::WIDTH {
         Width::F32 => (&TWO_OVER_PI_32, 120),
         Width::F64 => (&TWO_OVER_PI_64, 1013),
     };
-    let position = x.bits().shift_right(R::MANTISSA) - bits(start);
+    let width = R::WIDTH.bits();
+    let position = exponent - R::Bits::constant(start);
     let index = position.shift_right(width.trailing_zeros());
-    let shift = position & bits(width as u64 - 1);
-    let entry = |i: u64| (index + bits(i)).lookup(table);
-    let window = |i: u64| {
-        let next = entry(i + 1).shift_right(1);
-        entry(i).shift_left_by(shift) | next.shift_right_by(bits(width as u64 - 1) - shift)
-    };
-    let (high, middle, low) = (window(0), window(1), window(2));
-    let carried = m.high_product(low);
-    let fraction_low = m * middle + carried;
-    let carry = R::Bits::select(fraction_low.less(carried), bits(1), bits(0));
-    let fraction_high = m * high + m.high_product(middle) + carry;
-    // Round to the nearest quadrant; what is left is signed, within half a quadrant.
-    let quadrant = (fraction_high + bits(1 << (width - 3))).shift_right(width - 2);
-    let left = fraction_high - quadrant.shift_left(width - 2);
-    let negative = bits(0) - left.shift_right(width - 1);
-    let (r, low) = quarter_turns(magnitude_of(left, fraction_low, negative));
-    let signed = |value: R| (value.bits() ^ negative.shift_left(width - 1)).real();
-    Reduced { quadrant, r: signed(r), low: signed(low) }
+    let shift = position & R::Bits::constant(width as u64 - 1);
+    let first = index.lookup(table);
+    let second = (index + R::Bits::constant(1)).lookup(table);
+    let third = (index + R::Bits::constant(2)).lookup(table);
+    let fourth = (index + R::Bits::constant(3)).lookup(table);
+    (
+        shifted_pair(first, second, shift, width),
+        shifted_pair(second, third, shift, width),
+        shifted_pair(third, fourth, shift, width),
+    )
+}
+
+/// The upper word of (high, low) shifted left by 0 up to width - 1.
+#[inline(always)]
+fn shifted_pair<B: Bits>(high: B, low: B, shift: B, width: u32) -> B {
+    let opposite = B::constant(width as u64 - 1) - shift;
+    high.shift_left_by(shift) | low.shift_right(1).shift_right_by(opposite)
 }
 
 /// The two-word number (high, low), negated where `negative` is all ones.
@@ -152,16 +199,14 @@ fn quarter_turns<R: Real>((high, low): (R::Bits, R::Bits)) -> (R, R) {
         Width::F32 => (32, 12, 10),
         Width::F64 => (64, 24, 26),
     };
-    let below = |count: u32| R::Bits::constant((1 << count) - 1);
+    let kept_mask = R::Bits::constant((1 << kept) - 1);
+    let third_mask = R::Bits::constant((1 << (width - taken)) - 1);
     let first = high.shift_right(kept);
-    let second = (high & below(kept)).shift_left(taken) | low.shift_right(width - taken);
-    let third = low & below(width - taken);
-    let scale =
-        |piece: R::Bits, exponent: i32| whole::<R>(piece) * R::constant(2.0_f64.powi(exponent));
-    let (width, kept, taken) = (width as i32, kept as i32, taken as i32);
-    let first = scale(first, kept - (width - 2));
-    let second = scale(second, -(width - 2) - taken);
-    let third = scale(third, -(width - 2) - width);
+    let second = (high & kept_mask).shift_left(taken) | low.shift_right(width - taken);
+    let third = low & third_mask;
+    let first = whole::<R>(first) * R::constant(power_of_two(width - 2 - kept));
+    let second = whole::<R>(second) * R::constant(power_of_two(width - 2 + taken));
+    let third = whole::<R>(third) * R::constant(power_of_two(width - 2 + width));
     let (turn, rest) = fast_two_sum(first, second);
     let (turn, rest) = fast_two_sum(turn, rest + third);
 
@@ -181,4 +226,10 @@ fn quarter_turns<R: Real>((high, low): (R::Bits, R::Bits)) -> (R, R) {
 fn whole<R: Real>(piece: R::Bits) -> R {
     let magic = round_magic::<R>();
     (piece + magic.bits()).real() - magic
+}
+
+/// 2^-n for n below 1023.
+#[inline(always)]
+fn power_of_two(n: u32) -> f64 {
+    f64::from_bits((1023 - n as u64) << 52)
 }
