@@ -47,9 +47,9 @@ pub struct Call {
 /// What a family needs beside operands and shapes.
 pub enum Detail {
     None,
-    /// The axis of the only operand that is folded.
+    /// The axes of the only operand that are folded, ascending.
     Fold {
-        axis: usize,
+        axes: SmallVec<[usize; 4]>,
     },
     Product(Product),
     /// Positions along the first axis, all in range.

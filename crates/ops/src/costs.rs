@@ -10,7 +10,7 @@ use crate::record::{Family, Offer};
 use rung_base::ElementType;
 
 /// Seconds never appear here: times are in microseconds, rates in bytes a microsecond.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Costs {
     pub lanes: LanesCosts,
     pub threads: usize,
@@ -31,7 +31,7 @@ pub struct LanesCosts {
     pub region: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct DeviceCosts {
     /// Of a call whose operands go up and whose result comes down.
     pub floor: f64,

@@ -109,7 +109,7 @@ const fn elementary<F: Unary>() -> Op {
         exact: Exactness::Ulp(1),
         rungs: Rungs {
             device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Map), run: device::<F> }),
-            ..RUNGS::<F>::VALUE
+            ..Kernels::<F>::RUNGS
         },
         ..function::<F>(Family::Map)
     }
@@ -120,10 +120,11 @@ const fn arithmetic<F: Unary>() -> Op {
     function::<F>(Family::Wide)
 }
 
-struct RUNGS<F>(std::marker::PhantomData<F>);
+/// The kernels of one definition.
+struct Kernels<F>(std::marker::PhantomData<F>);
 
-impl<F: Unary> RUNGS<F> {
-    const VALUE: Rungs = Rungs {
+impl<F: Unary> Kernels<F> {
+    const RUNGS: Rungs = Rungs {
         portable: portable::<F>,
         lanes: Entry::Has(lanes::<F>),
         library: Entry::None("no CBLAS routine computes it"),
@@ -143,7 +144,7 @@ const fn function<F: Unary>(family: Family) -> Op {
             Family::Map => prepare_map,
             _ => prepare_wide,
         },
-        rungs: RUNGS::<F>::VALUE,
+        rungs: Kernels::<F>::RUNGS,
         samples: || samples::unary(20.0),
         example: "",
     }

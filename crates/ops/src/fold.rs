@@ -1,11 +1,11 @@
 //! Folds over a whole array or along one axis: sum, mean, amax, amin, argmax, argmin.
 //!
-//! Every fold runs along axis `Detail::Fold` of its only operand, whose other axes are the
-//! result's; a whole fold lays the elements out as one axis first. The order of additions is
-//! `rung_math::fold`'s, so it depends on the length of the axis alone.
+//! Every fold runs over the axes in `Detail::Fold` of its only operand, the other axes are the
+//! result's; a whole fold runs over all of them. The order of additions is `rung_math::fold`'s,
+//! so it depends on the number of elements folded alone.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Detail, Prepared, at_compute_type, at_type, elements};
+use crate::call::{Call, Detail, Prepared, at_compute_type, at_type, elements, lanes_operand};
 use crate::decline::{Answer, Decline};
 use crate::record::{
     ALL, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
@@ -17,8 +17,10 @@ use rung_base::element::ElementClass;
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::fold::{Fold, Slices};
 use rung_lanes::Lanes;
+use rung_lanes::fold::{self as drivers, Choice, Largest, Second, Smallest};
 use rung_math::fold::{mean, sum};
 use rung_math::{Binary, IntegerBinary, Maximum, Minimum};
+use smallvec::{SmallVec, smallvec};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -44,7 +46,7 @@ pub const OPS: &[Op] = &[
         doc: "The largest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(select_portable::<Maximum>, select_lanes::<Maximum>, NO_SELECT_DEVICE),
+        rungs: rungs(select_portable::<Maximum>, select_lanes::<Largest>, NO_SELECT_DEVICE),
         example: "(la:amax #d((1 9) (7 5)) :axis 0) => #d(7.0 9.0)",
         ..FOLD
     },
@@ -53,7 +55,7 @@ pub const OPS: &[Op] = &[
         doc: "The smallest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(select_portable::<Minimum>, select_lanes::<Minimum>, NO_SELECT_DEVICE),
+        rungs: rungs(select_portable::<Minimum>, select_lanes::<Smallest>, NO_SELECT_DEVICE),
         example: "(la:amin #d((1 9) (7 5)) :axis 0) => #d(1.0 5.0)",
         ..FOLD
     },
@@ -62,7 +64,7 @@ pub const OPS: &[Op] = &[
         doc: "The index of the largest element, the lowest on ties; the first NaN wins.",
         result: "an integer (row-major), or a double-float array of indices along the axis",
         prepare: |op, a, _| prepare(op, a, Total::Index),
-        rungs: rungs(argument_portable::<Maximum>, argument_lanes::<Maximum>, NO_SELECT_DEVICE),
+        rungs: rungs(argument_portable::<Maximum>, argument_lanes::<Largest>, NO_SELECT_DEVICE),
         example: "(la:argmax #d((1 9 3) (7 5 6)) :axis 1) => #d(1.0 0.0)",
         ..FOLD
     },
@@ -71,7 +73,7 @@ pub const OPS: &[Op] = &[
         doc: "The index of the smallest element, the lowest on ties; the first NaN wins.",
         result: "an integer (row-major), or a double-float array of indices along the axis",
         prepare: |op, a, _| prepare(op, a, Total::Index),
-        rungs: rungs(argument_portable::<Minimum>, argument_lanes::<Minimum>, NO_SELECT_DEVICE),
+        rungs: rungs(argument_portable::<Minimum>, argument_lanes::<Smallest>, NO_SELECT_DEVICE),
         example: "(la:argmin #d(4 1 1)) => 1",
         ..FOLD
     },
@@ -139,19 +141,17 @@ fn prepare(op: &'static Op, mut arguments: Arguments, total: Total) -> Result<Pr
     let [compute, raw, whole_type, axis_type] = types(total, a.element_type());
     let (rank, units) = (a.rank(), a.size() as u64);
     let whole = axis.is_none();
-    let (operand, axis, shape) = match axis {
+    let (axes, shape): (SmallVec<[usize; 4]>, Shape) = match axis {
         Some(axis) => {
             let axis = a.shape().axis(axis)?;
-            let shape = a.shape().without(axis, keep);
-            (a, axis, shape)
+            (smallvec![axis], a.shape().without(axis, keep))
         }
-        None => {
-            let flat = a.reshape(Shape::vector(a.size()))?;
-            let shape = if keep { Shape::new(vec![1; rank])? } else { Shape::scalar() };
-            (flat, 0, shape)
-        }
+        // The elements of a number are folded too, along no axis at all.
+        None if keep => ((0..rank).collect(), Shape::new(vec![1; rank])?),
+        None => ((0..rank).collect(), Shape::scalar()),
     };
-    if operand.shape()[axis] == 0 && total != Total::Sum {
+    let folded: usize = axes.iter().map(|&axis| a.shape()[axis]).product();
+    if folded == 0 && total != Total::Sum {
         return Err(Error::new(
             ErrorKind::Empty,
             match whole {
@@ -162,30 +162,35 @@ fn prepare(op: &'static Op, mut arguments: Arguments, total: Total) -> Result<Pr
     }
     Ok(Prepared::Call(Box::new(Call {
         op,
-        operands: [at_type(&operand, compute)?].into_iter().collect(),
+        operands: [at_type(&a, compute)?].into_iter().collect(),
         shape,
         raw,
         result: if whole && !keep { whole_type } else { axis_type },
         to_number: whole && !keep,
-        detail: Detail::Fold { axis },
+        detail: Detail::Fold { axes },
         family: Family::Fold,
         units,
     })))
 }
 
-/// The operand with the folded axis last, so that its elements are runs of one fold each.
+/// The operand with the folded axes last, so that its elements are runs of one fold each.
 fn runs<T: Element>(call: &Call) -> Result<(Vec<T>, usize)> {
-    let Detail::Fold { axis } = call.detail else {
-        return no_axis();
-    };
-    let x = &call.operands[0];
-    let mut axes: Vec<usize> = (0..x.rank()).filter(|&a| a != axis).collect();
-    axes.push(axis);
-    Ok((elements::<T>(&x.transpose(&axes)?), x.shape()[axis]))
+    let (x, folded) = (&call.operands[0], axes_of(call)?);
+    let mut order: Vec<usize> = (0..x.rank()).filter(|axis| !folded.contains(axis)).collect();
+    order.extend(folded);
+    Ok((elements::<T>(&x.transpose(&order)?), folded_count(call)?))
 }
 
-fn no_axis<T>() -> Result<T> {
-    Err(Error::new(ErrorKind::Internal, "a fold without an axis"))
+fn axes_of(call: &Call) -> Result<&[usize]> {
+    match &call.detail {
+        Detail::Fold { axes } => Ok(axes),
+        _ => Err(Error::new(ErrorKind::Internal, "a fold without its axes")),
+    }
+}
+
+/// How many elements go into each result.
+fn folded_count(call: &Call) -> Result<usize> {
+    Ok(axes_of(call)?.iter().map(|&axis| call.operands[0].shape()[axis]).product())
 }
 
 /// One result for each run of `n` elements.
@@ -198,13 +203,13 @@ fn each_run<T: Element, O: Element>(call: &Call, f: impl Fn(&[T]) -> O) -> Resul
 
 fn sum_portable(call: &Call) -> Result<Array> {
     at_compute_type!(call,
-        T => each_run::<T, f64>(call, |run| sum(run.len(), |i| run[i] as f64)),
+        T => each_run::<T, f64>(call, |run| sum(run.len(), |i| f64::from(run[i]))),
         each_run::<i64, i64>(call, |run| run.iter().fold(0, |s, &x| s.wrapping_add(x))))
 }
 
 fn mean_portable(call: &Call) -> Result<Array> {
     at_compute_type!(call,
-        T => each_run::<T, f64>(call, |run| mean(run.len(), |i| run[i] as f64)),
+        T => each_run::<T, f64>(call, |run| mean(run.len(), |i| f64::from(run[i]))),
         crate::call::integers_not_taken(call))
 }
 
@@ -231,12 +236,50 @@ fn argument_portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
     }))
 }
 
-use crate::pending::{lanes as sum_lanes, lanes as mean_lanes};
-fn select_lanes<F: Binary>(c: &Call, l: &rung_lanes::Lanes) -> Result<Answer> {
-    crate::pending::lanes(c, l)
+fn no_integers() -> Result<Answer> {
+    Ok(Answer::Declined(Decline::Type(ElementType::I64)))
 }
-fn argument_lanes<F: Binary>(c: &Call, l: &rung_lanes::Lanes) -> Result<Answer> {
-    crate::pending::lanes(c, l)
+
+/// x folded over the call's axes, out in f64.
+fn sum_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    total_lanes(call, lanes, 1.0)
+}
+
+fn mean_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    total_lanes(call, lanes, folded_count(call)? as f64)
+}
+
+fn total_lanes(call: &Call, lanes: &Lanes, divisor: f64) -> Result<Answer> {
+    let (x, axes) = (&call.operands[0], axes_of(call)?);
+    at_compute_type!(call, T => Array::build::<f64>(call.shape.clone(), |out| {
+        let operand = lanes_operand::<T>(x);
+        drivers::axes_of::<drivers::Sum, T>(lanes, x.shape(), operand, axes, Second::None, out);
+        // A division by one keeps every bit, but a sum need not pay for it.
+        if divisor != 1.0 {
+            out.iter_mut().for_each(|o| *o /= divisor);
+        }
+    })
+    .map(Answer::Done), no_integers())
+}
+
+fn select_lanes<C: Choice>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let (x, axes) = (&call.operands[0], axes_of(call)?);
+    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
+        drivers::extreme::<C, T>(lanes, x.shape(), lanes_operand(x), axes, out);
+    })
+    .map(Answer::Done), no_integers())
+}
+
+fn argument_lanes<C: Choice>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let (x, axes) = (&call.operands[0], axes_of(call)?);
+    let mut positions = vec![0; call.shape.size()];
+    at_compute_type!(call, T => {
+        drivers::position::<C, T>(lanes, x.shape(), lanes_operand(x), axes, &mut positions);
+    }, return no_integers());
+    Array::build::<i64>(call.shape.clone(), |out| {
+        out.iter_mut().zip(positions).for_each(|(o, p)| *o = p as i64);
+    })
+    .map(Answer::Done)
 }
 
 fn sum_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
@@ -254,10 +297,12 @@ fn device(call: &Call, trip: &RoundTrip, fold: Fold) -> Result<Answer> {
     if element != call.result {
         return Ok(Answer::Declined(Decline::Type(call.result)));
     }
-    let Detail::Fold { axis } = call.detail else { return no_axis() };
+    let (axes, length) = (axes_of(call)?, folded_count(call)?);
     let x = call.operands[0].to_contiguous()?;
-    let (outer, length) = (x.shape()[..axis].iter().product(), x.shape()[axis]);
-    let inner: usize = x.shape()[axis + 1..].iter().product();
+    // One axis, or all of them: between the axes before and after, the folded ones are one run.
+    let (first, after) = (axes[0], axes[axes.len() - 1] + 1);
+    let outer = x.shape()[..first].iter().product();
+    let inner: usize = x.shape()[after..].iter().product();
     let slices = Slices {
         offset: 0,
         outer,

@@ -2,12 +2,14 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
+use crate::decline::Answer;
 use crate::record::{ALL, Entry, Exactness, FLOATS, Family, Kind, Op, Rungs, keyword, required};
 use crate::samples;
 use crate::shape::nothing_to_compute;
 use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
+use rung_lanes::{Lanes, Matrix};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -167,4 +169,16 @@ fn array_equal(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Res
     Ok(Prepared::Done(vec![Value::flag(same)]))
 }
 
-use crate::pending::lanes as rows_lanes;
+fn rows_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let Detail::Rows(rows) = &call.detail else {
+        return nothing_to_compute(call).map(Answer::Done);
+    };
+    let x = call.operands[0].to_contiguous()?;
+    let width: usize = x.shape()[1..].iter().product();
+    with_element!(call.raw, T => Array::build::<T>(call.shape.clone(), |out| {
+        let (elements, _) = x.span::<T>();
+        let matrix = Matrix::new(elements, x.shape()[0], width);
+        rung_lanes::copy::take_rows(lanes, matrix, rows, out);
+    }))
+    .map(Answer::Done)
+}

@@ -63,7 +63,7 @@ impl Ladder {
         let mut notices = Vec::new();
         let lanes = (!settings.portable.value && settings.simd.value).then(|| {
             let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
-            Lanes::new(asked.unwrap_or_else(machine_threads))
+            Lanes::new(asked.unwrap_or_else(rung_lanes::default_threads))
         });
         let library = find_library(settings, &mut notices);
         let device = find_device(settings, &mut notices);
@@ -118,7 +118,7 @@ impl Ladder {
 
     /// The device, or why there is none.
     pub fn device(&self) -> std::result::Result<&dyn Device, &Decline> {
-        self.device.as_deref().map_err(|d| d)
+        self.device.as_deref()
     }
 
     /// Runs one operation: its values, usually one.
@@ -312,11 +312,6 @@ impl Ladder {
             caller.warn(&format!("{at}la:{name} on the {}: {text}", rung.name()));
         }
     }
-}
-
-/// CPUs in the affinity mask, or the quota of the control group if that is less.
-fn machine_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn find_library(

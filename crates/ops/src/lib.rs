@@ -16,7 +16,6 @@ pub mod explain;
 mod fold;
 mod index;
 mod ladder;
-mod pending;
 mod product;
 mod random;
 pub mod record;

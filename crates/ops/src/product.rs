@@ -16,6 +16,7 @@ use crate::samples::{self, Sample};
 use rung_array::{Array, View};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::{Kernel, product as kernel};
+use rung_lanes::fold::{self, Second};
 use rung_lanes::{Float, Lanes};
 use rung_library::Library;
 use rung_math::fold::dot;
@@ -433,9 +434,42 @@ fn dot_samples() -> Vec<Sample> {
     all
 }
 
-fn lanes_folds<T>(c: &Call, _: Product, l: &rung_lanes::Lanes) -> Result<Answer> {
-    crate::pending::lanes(c, l)
+/// The sides that are no vector are rows of folds: a's rows, or b's columns.
+fn lanes_folds<T: Float>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (lanes_matrix::<T>(&call.operands[0]), lanes_matrix::<T>(&call.operands[1]));
+    let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
+    let cells = p.rows * p.columns;
+    Array::build::<f64>(call.shape.clone(), |out| {
+        for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
+            let (a, b) = (a.at(left(slab)), b.at(right(slab)));
+            let (rows, vector) =
+                if p.columns == 1 { (a, b.transposed()) } else { (b.transposed(), a) };
+            fold_rows(lanes, rows, vector, out);
+        }
+    })
+    .map(Answer::Done)
 }
+
+/// rows (n, k), vector (1, k), out (n).
+fn fold_rows<T: Float>(lanes: &Lanes, rows: Rows<T>, vector: Rows<T>, out: &mut [f64]) {
+    let strides = [rows.row, rows.column];
+    let shape = [rows.rows, rows.columns];
+    let operand = rung_lanes::Operand::new(rows.data, rows.offset, &strides);
+    let step = [vector.column];
+    let along = rung_lanes::Operand::new(vector.data, vector.offset, &step);
+    if let [one] = out {
+        let across = rung_lanes::Operand::new(rows.data, rows.offset, &strides[1..]);
+        *one = fold::dot(lanes, &shape[1..], across, along);
+        return;
+    }
+    let wide: Vec<f64> = (0..vector.columns as isize)
+        .map(|k| vector.data[(vector.offset as isize + k * vector.column) as usize].wide())
+        .collect();
+    let second = Second::PerElement(&wide);
+    fold::axes_of::<fold::Dot, T>(lanes, &shape, operand, &[1], second, out);
+}
+
+type Rows<'a, T> = rung_lanes::Matrix<'a, T>;
 
 /// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns); a broadcast
 /// operand goes up once.

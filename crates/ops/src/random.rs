@@ -17,6 +17,7 @@ use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::fill as kernel;
+use rung_lanes::Lanes;
 use rung_math::random::{Fill, State};
 
 pub const OPS: &[Op] = &[
@@ -187,8 +188,6 @@ fn permutation(
     Ok(Prepared::Done(vec![order.into()]))
 }
 
-use crate::pending::lanes;
-
 fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let Detail::Fill { state, fill } = call.detail else { return wrong_detail() };
     let kernel = trip.kernel(call, || kernel::kernel(fill, ElementType::F64))?;
@@ -198,4 +197,12 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
 
 fn wrong_detail<T>() -> Result<T> {
     Err(Error::new(ErrorKind::Internal, "a fill without a state"))
+}
+
+fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let Detail::Fill { state, fill } = call.detail else { return wrong_detail() };
+    Array::build::<f64>(call.shape.clone(), |out| {
+        rung_lanes::random::fill(lanes, fill, state, out);
+    })
+    .map(Answer::Done)
 }

@@ -208,13 +208,13 @@ fn inferred(extents: &[i64], from: &Shape) -> Result<Shape> {
         return Err(Error::new(ErrorKind::Shape, text));
     }
     let known = Shape::new(extents.iter().filter(|&&d| d >= 0).map(|&d| d as usize))?.size();
-    let rest = if known == 0 { 0 } else { from.size() / known };
-    if unknown == 1 && rest * known != from.size() || unknown == 1 && known == 0 {
+    let rest = from.size().checked_div(known).filter(|rest| rest * known == from.size());
+    if unknown == 1 && rest.is_none() {
         let text =
             format!("reshape size mismatch: {} elements of {from} into {extents:?}", from.size());
         return Err(Error::new(ErrorKind::Shape, text));
     }
-    Shape::new(extents.iter().map(|&d| if d == -1 { rest } else { d as usize }))
+    Shape::new(extents.iter().map(|&d| if d == -1 { rest.unwrap_or(0) } else { d as usize }))
 }
 
 fn transpose(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {

@@ -37,14 +37,15 @@ pub fn against_portable(call: &Call, rung: Rung, raw: &Array, loose: bool) -> Re
 pub fn first_outside_bound(call: &Call, raw: &Array, wanted: &Array) -> Result<Option<usize>> {
     let Detail::Product(product) = call.detail else { return Ok(first_difference(raw, wanted)) };
     let magnitudes = absolute_product(call)?;
-    let unit = if call.raw == ElementType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
+    let unit = if call.shown_type() == ElementType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
     let factor = 2.0 * product.inner as f64 * unit;
     let mut triples = raw.numbers().zip(wanted.numbers()).zip(magnitudes.numbers());
     Ok(triples.position(|((x, y), magnitude)| {
         let (x, y) = (x.to_f64(), y.to_f64());
         let close = (x - y).abs() <= factor * magnitude.to_f64();
         // Infinities and NaN come out of any order of the same sums, or of none.
-        !(close || x == y || !y.is_finite() && !x.is_finite())
+        let both_infinite = !x.is_finite() && !y.is_finite();
+        !close && x != y && !both_infinite
     }))
 }
 
