@@ -201,15 +201,20 @@ fn each_run<T: Element, O: Element>(call: &Call, f: impl Fn(&[T]) -> O) -> Resul
     })
 }
 
+/// The elements of a run in f64.
+fn wide<T: Copy + Into<f64>>(run: &[T]) -> impl Fn(usize) -> f64 {
+    |i| run[i].into()
+}
+
 fn sum_portable(call: &Call) -> Result<Array> {
     at_compute_type!(call,
-        T => each_run::<T, f64>(call, |run| sum(run.len(), |i| f64::from(run[i]))),
+        T => each_run::<T, f64>(call, |run| sum(run.len(), wide(run))),
         each_run::<i64, i64>(call, |run| run.iter().fold(0, |s, &x| s.wrapping_add(x))))
 }
 
 fn mean_portable(call: &Call) -> Result<Array> {
     at_compute_type!(call,
-        T => each_run::<T, f64>(call, |run| mean(run.len(), |i| f64::from(run[i]))),
+        T => each_run::<T, f64>(call, |run| mean(run.len(), wide(run))),
         crate::call::integers_not_taken(call))
 }
 
