@@ -152,10 +152,14 @@ struct Square<T> {
 impl<T: Copy> Task for Square<T> {
     type Output = ();
 
+    /// Turns into a block of L1 and copies that out by rows: with extents that are powers of two
+    /// the lines of a column share one cache set, and writing them piecemeal was 4 times slower.
     #[inline(always)]
     fn run<S: Simd>(self) {
+        let mut block = [const { std::mem::MaybeUninit::<T>::uninit() }; TILE * TILE];
+        let block: *mut T = block.as_mut_ptr().cast();
         let (whole_rows, whole_columns) = (self.rows / 4 * 4, self.columns / 4 * 4);
-        // SAFETY: rows and columns lie inside the operand and the result.
+        // SAFETY: rows and columns lie inside the operand, the block and the result.
         unsafe {
             for column in (0..whole_columns).step_by(4) {
                 for row in (0..whole_rows).step_by(4) {
@@ -165,7 +169,7 @@ impl<T: Copy> Task for Square<T> {
                     };
                     let (a, b, c, d) = (read(0), read(1), read(2), read(3));
                     for i in 0..4 {
-                        let to = self.to.add((row + i) * self.row_out + column);
+                        let to = block.add((row + i) * TILE + column);
                         to.cast::<[T; 4]>().write_unaligned([a[i], b[i], c[i], d[i]]);
                     }
                 }
@@ -173,8 +177,16 @@ impl<T: Copy> Task for Square<T> {
             for row in 0..self.rows {
                 let start = if row < whole_rows { whole_columns } else { 0 };
                 for column in start..self.columns {
-                    *self.to.add(row * self.row_out + column) =
+                    *block.add(row * TILE + column) =
                         *self.from.add(row).wrapping_offset(column as isize * self.step);
+                }
+            }
+            for row in 0..self.rows {
+                let (from, to) = (block.add(row * TILE), self.to.add(row * self.row_out));
+                if self.columns == TILE {
+                    to.cast::<[T; TILE]>().write_unaligned(from.cast::<[T; TILE]>().read());
+                } else {
+                    std::ptr::copy_nonoverlapping(from, to, self.columns);
                 }
             }
         }

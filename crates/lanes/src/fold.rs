@@ -13,7 +13,7 @@ use crate::Lanes;
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_left;
 use crate::vector::{Float, Vector};
-use chunk::Chunk;
+use chunk::{Chunk, Rows};
 use column::Columns;
 use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
 pub use select::{Choice, Largest, Smallest, extreme, position};
@@ -154,13 +154,13 @@ pub fn dot<T: Float, U: Float>(
         let (from, count) = (chunk * CHUNK, CHUNK.min(length - chunk * CHUNK));
         let (x, y) = (starts.0, starts.1);
         with_left(|scratch| {
-            // Both gathered blocks stand in one room: widened y, then x.
+            // Room for a gathered block of either operand.
             let room = scratch.room::<f64>(2 * CHUNK);
             // SAFETY: the walks stay inside the operands, and the room holds both blocks.
             unsafe {
-                gather_as(y.0, &second, from, count, room, U::wide);
+                let y = in_place_or_gathered(y.0, &second, from, count, room.cast());
                 let x = in_place_or_gathered(x.0, &first, from, count, room.add(CHUNK).cast());
-                let task = Chunk::<Dot, T>::new(x, count, room, true);
+                let task = Chunk::<Dot, T, U>::new(x, count, y, true);
                 *cells.at(chunk) = lanes.level().run(task);
             }
         });
@@ -331,18 +331,50 @@ impl<T: Float> Job<'_, T> {
             let range = piece * share..slices.min((piece + 1) * share);
             if beside {
                 self.columns::<F>(lanes, range);
+            } else if self.along_memory() && self.length <= CHUNK {
+                self.rows::<F>(lanes, range);
             } else {
                 range.for_each(|slice| self.slice::<F>(lanes, slice));
             }
         });
     }
 
+    /// Whether each slice lies along memory.
+    fn along_memory(&self) -> bool {
+        self.folded.steps()[0] == 1 && self.folded.at(0).left() == self.length
+    }
+
     /// Whether neighbouring slices are neighbours in memory and slices are not contiguous.
     fn columns_lie_beside(&self, slices: usize) -> bool {
-        let (kept, folded) = (self.kept.at(0), self.folded.at(0));
-        let along_memory = self.folded.steps()[0] == 1 && folded.left() == self.length;
-        let one_run = folded.left() == self.length;
-        !along_memory && one_run && self.kept.steps()[0] == 1 && kept.left().min(slices) >= 4
+        let one_run = self.folded.at(0).left() == self.length;
+        let beside = self.kept.steps()[0] == 1 && self.kept.at(0).left().min(slices) >= 4;
+        one_run && beside && !self.along_memory()
+    }
+
+    /// Slices of one chunk that lie along memory, a run of them at a time.
+    fn rows<F: Step>(&self, lanes: &Lanes, slices: std::ops::Range<usize>) {
+        let mut cursor = self.kept.at(slices.start);
+        let mut slice = slices.start;
+        while slice < slices.end {
+            let rows = cursor.left().min(slices.end - slice);
+            let (second, each) = self.second_of(slice, 0);
+            let x = self.start.wrapping_offset(cursor.offsets[0]);
+            // SAFETY: the slices lie inside the operand.
+            let first = unsafe { Chunk::new(x, self.length, second, each) };
+            let out = self.out.wrapping_add(slice);
+            lanes.level().run(Rows::<F, T> { first, row_step: self.kept.steps()[0], rows, out });
+            cursor.advance(rows);
+            slice += rows;
+        }
+    }
+
+    /// The second numbers for a slice from element `from` on, and whether there is one for each.
+    fn second_of(&self, slice: usize, from: usize) -> (*const f64, bool) {
+        match self.second {
+            Second::None => (std::ptr::null(), false),
+            Second::PerSlice(y) => (y[slice..].as_ptr(), false),
+            Second::PerElement(y) => (y[from..].as_ptr(), true),
+        }
     }
 
     /// One slice on this thread.
@@ -375,27 +407,23 @@ impl<T: Float> Job<'_, T> {
     fn chunk<F: Step>(&self, lanes: &Lanes, slice: usize, chunk: usize) -> f64 {
         let (from, count) = (chunk * CHUNK, CHUNK.min(self.length - chunk * CHUNK));
         let start = self.start.wrapping_offset(self.kept.at(slice).offsets[0]);
-        let (second, each) = match self.second {
-            Second::None => (std::ptr::null(), false),
-            Second::PerSlice(y) => (y[slice..].as_ptr(), false),
-            Second::PerElement(y) => (y[from..].as_ptr(), true),
-        };
+        let (second, each) = self.second_of(slice, from);
         with_left(|scratch| {
             // SAFETY: the walk stays inside the operand; the room holds a chunk.
             unsafe {
                 let room = scratch.room(CHUNK);
                 let x = in_place_or_gathered(start, &self.folded, from, count, room);
-                lanes.level().run(Chunk::<F, T>::new(x, count, second, each))
+                lanes.level().run(Chunk::<F, T, f64>::new(x, count, second, each))
             }
         })
     }
 
-    /// Slices that lie side by side, up to `WIDTH` at a time.
+    /// Slices that lie side by side, a run of them at a time.
     fn columns<F: Step>(&self, lanes: &Lanes, slices: std::ops::Range<usize>) {
         let mut cursor = self.kept.at(slices.start);
         let mut slice = slices.start;
         while slice < slices.end {
-            let count = cursor.left().min(slices.end - slice).min(WIDTH);
+            let count = cursor.left().min(slices.end - slice);
             self.block::<F>(lanes, slice, count, cursor.offsets[0]);
             cursor.advance(count);
             slice += count;

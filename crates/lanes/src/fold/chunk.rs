@@ -14,20 +14,52 @@ use std::marker::PhantomData;
 /// Registers held at a time.
 const HELD: usize = 8;
 
-pub(super) struct Chunk<F, T> {
+/// A chunk of `x`; `y` has a number for each element (`each`), one for all, or none when null.
+pub(super) struct Chunk<F, T, U> {
     x: *const T,
     count: usize,
-    y: *const f64,
-    /// `y` has a number for each element; otherwise one for all, or none when null.
+    y: *const U,
     each: bool,
     step: PhantomData<F>,
 }
 
-impl<F: Step, T: Float> Chunk<F, T> {
+/// Neighbouring slices of one chunk each, `row_step` apart, folded in one call: entering a kernel
+/// for each of 288 rows of 288 took longer than the arithmetic.
+pub(super) struct Rows<F, T> {
+    pub first: Chunk<F, T, f64>,
+    pub row_step: isize,
+    pub rows: usize,
+    pub out: *mut f64,
+}
+
+impl<F: Step, T: Float> Task for Rows<F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let mut chunk = self.first;
+        let per_row = !chunk.each && !chunk.y.is_null();
+        for row in 0..self.rows {
+            // SAFETY: the slices lie inside the operand, each with its result and second number.
+            unsafe { *self.out.add(row) = chunk.both_kinds::<S>() };
+            chunk.x = chunk.x.wrapping_offset(self.row_step);
+            chunk.y = chunk.y.wrapping_add(per_row as usize);
+        }
+    }
+}
+
+impl<F: Step, T: Float, U: Float> Chunk<F, T, U> {
     /// # Safety
-    /// `count` elements are readable at `x`; at `y` as many f64 if `each`, one if it is not null.
-    pub(super) unsafe fn new(x: *const T, count: usize, y: *const f64, each: bool) -> Chunk<F, T> {
+    /// `count` elements are readable at `x`; at `y` as many if `each`, one if it is not null.
+    pub(super) unsafe fn new(x: *const T, count: usize, y: *const U, each: bool) -> Chunk<F, T, U> {
         Chunk { x, count, y, each, step: PhantomData }
+    }
+
+    /// Dispatches on `each`, so that the loop does not ask.
+    #[inline(always)]
+    unsafe fn both_kinds<S: Simd>(&self) -> f64 {
+        // SAFETY: `new`'s promise.
+        unsafe { if self.each { self.fold::<S, true>() } else { self.fold::<S, false>() } }
     }
 
     /// The partials of registers `first..first + HELD`.
@@ -42,7 +74,7 @@ impl<F: Step, T: Float> Chunk<F, T> {
                 let at = row + (first + j) * lanes;
                 // SAFETY: `at` and the lanes after it are below `whole`.
                 unsafe {
-                    let y = if EACH { S::F64::load(self.y.add(at)) } else { y };
+                    let y = if EACH { U::widen::<S>(self.y.add(at)) } else { y };
                     *partial = F::take(*partial, T::widen::<S>(self.x.add(at)), y);
                 }
             }
@@ -69,15 +101,15 @@ impl<F: Step, T: Float> Chunk<F, T> {
         count: usize,
         y: S::F64,
     ) -> S::F64 {
-        // SAFETY: the caller says that `count` elements are left; `x` is copied into a whole
-        // vector first.
+        // SAFETY: the caller says that `count` elements are left.
         unsafe {
-            let y = if EACH { S::F64::load_part(self.y.add(at), count) } else { y };
-            let mut block = [T::default(); 8];
-            for (i, cell) in block.iter_mut().enumerate().take(count) {
-                *cell = *self.x.add(at + i);
+            let (x, given) = (self.x.wrapping_add(at), self.y.wrapping_add(at));
+            if count == S::F64::LANES {
+                let y = if EACH { U::widen::<S>(given) } else { y };
+                return F::take(partial, T::widen::<S>(x), y);
             }
-            let taken = F::take(partial, T::widen::<S>(block.as_ptr()), y);
+            let y = if EACH { widen_part::<S, U>(given, count) } else { y };
+            let taken = F::take(partial, widen_part::<S, T>(x, count), y);
             S::F64::select(first_lanes::<S>(count), taken, partial)
         }
     }
@@ -87,7 +119,7 @@ impl<F: Step, T: Float> Chunk<F, T> {
         let given = !EACH && !self.y.is_null();
         // SAFETY: `new`'s promise.
         unsafe {
-            let y = S::F64::splat(if given { *self.y } else { 0.0 });
+            let y = S::F64::splat(if given { (*self.y).wide() } else { 0.0 });
             let mut partials = self.pass::<S, EACH>(0, y);
             match PARTIALS / S::F64::LANES / HELD {
                 1 => {}
@@ -108,14 +140,29 @@ impl<F: Step, T: Float> Chunk<F, T> {
     }
 }
 
-impl<F: Step, T: Float> Task for Chunk<F, T> {
+impl<F: Step, T: Float, U: Float> Task for Chunk<F, T, U> {
     type Output = f64;
 
     #[inline(always)]
     fn run<S: Simd>(self) -> f64 {
         // SAFETY: `new`'s promise.
-        unsafe { if self.each { self.fold::<S, true>() } else { self.fold::<S, false>() } }
+        unsafe { self.both_kinds::<S>() }
     }
+}
+
+/// The first `count` elements widened, zero in the other lanes.
+///
+/// # Safety
+/// `count` elements are readable.
+#[inline(always)]
+pub(super) unsafe fn widen_part<S: Simd, T: Float>(from: *const T, count: usize) -> S::F64 {
+    let mut block = [T::default(); 8];
+    for (i, cell) in block.iter_mut().enumerate().take(count) {
+        // SAFETY: the caller's promise.
+        *cell = unsafe { *from.add(i) };
+    }
+    // SAFETY: the widest f64 vector has eight lanes.
+    unsafe { T::widen::<S>(block.as_ptr()) }
 }
 
 #[inline(always)]
@@ -145,7 +192,7 @@ fn across<F: Step, S: Simd>(last: S::F64) -> f64 {
 
 /// True in the lanes below `count`.
 #[inline(always)]
-pub(super) fn first_lanes<S: Simd>(count: usize) -> <S::F64 as Real>::Mask {
+fn first_lanes<S: Simd>(count: usize) -> <S::F64 as Real>::Mask {
     static INDEX: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
     // SAFETY: the widest f64 vector has eight lanes.
     let index = unsafe { S::F64::load(INDEX.as_ptr()) };

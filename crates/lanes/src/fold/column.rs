@@ -1,9 +1,10 @@
-//! One chunk of up to 32 slices that lie side by side: the axis steps, the columns are contiguous.
+//! One chunk of slices that lie side by side: the axis steps, the columns are contiguous.
 //!
 //! Rows are read in memory order. The 64 partials of each column stand in L1 (16 KiB for 32
 //! columns), and the halving joins rows of partials. With fewer than 64 rows only the partials in
 //! use are made; see `halve` for why that gives the same bits.
 
+use super::chunk::widen_part;
 use super::{Step, WIDTH};
 use crate::level::Task;
 use crate::vector::{Float, Simd, Vector};
@@ -66,15 +67,11 @@ impl<F: Step, T: Float> Columns<F, T> {
         }
         if column < self.columns {
             let rest = self.columns - column;
-            let mut block = [T::default(); 8];
             // SAFETY: `rest` elements are left; lanes beyond them are never read again.
             unsafe {
-                for (i, cell) in block.iter_mut().enumerate().take(rest) {
-                    *cell = *x.add(column + i);
-                }
                 let y = self.second::<S>(row, column, rest);
                 let to = partials.add(column);
-                F::take(S::F64::load(to), T::widen::<S>(block.as_ptr()), y).store(to);
+                F::take(S::F64::load(to), widen_part::<S, T>(x.add(column), rest), y).store(to);
             }
         }
     }
@@ -116,11 +113,42 @@ impl<F: Step, T: Float> Columns<F, T> {
     }
 }
 
-impl<F: Step, T: Float> Task for Columns<F, T> {
-    type Output = ();
+/// Rows up to which a column's partials stay in registers.
+const FEW: usize = 8;
 
+impl<F: Step, T: Float> Columns<F, T> {
+    /// At most `FEW` rows: one vector of columns at a time, without a block of partials.
     #[inline(always)]
-    fn run<S: Simd>(self) {
+    unsafe fn few_rows<S: Simd>(&self) {
+        let lanes = S::F64::LANES;
+        let identity = S::F64::splat(F::Combine::IDENTITY);
+        for column in (0..self.columns).step_by(lanes) {
+            let count = lanes.min(self.columns - column);
+            let mut partials = [identity; FEW];
+            // SAFETY: rows and columns lie inside the operand, and the results are as many.
+            unsafe {
+                for (row, partial) in partials.iter_mut().enumerate().take(self.rows) {
+                    let x = self.x.wrapping_offset(row as isize * self.row_step).add(column);
+                    let y = self.second::<S>(row, column, count);
+                    let x = if count == lanes {
+                        T::widen::<S>(x)
+                    } else {
+                        widen_part::<S, T>(x, count)
+                    };
+                    // The identity joins once; see `halve`.
+                    *partial = F::join(F::take(identity, x, y), identity);
+                }
+                let [a, b, c, d, e, f, g, h] = partials;
+                let quarter = [F::join(a, e), F::join(b, f), F::join(c, g), F::join(d, h)];
+                let pair = [F::join(quarter[0], quarter[2]), F::join(quarter[1], quarter[3])];
+                F::join(pair[0], pair[1]).store_part(self.out.add(column), count);
+            }
+        }
+    }
+
+    /// More rows, up to `WIDTH` columns.
+    #[inline(always)]
+    unsafe fn many_rows<S: Simd>(&self) {
         let mut partials = [const { std::mem::MaybeUninit::<f64>::uninit() }; PARTIALS * WIDTH];
         let partials: *mut f64 = partials.as_mut_ptr().cast();
         let used = self.rows.min(PARTIALS);
@@ -135,6 +163,28 @@ impl<F: Step, T: Float> Task for Columns<F, T> {
                 self.row::<S>(row, partials.add(row % PARTIALS * WIDTH));
             }
             self.halve::<S>(partials, used);
+        }
+    }
+}
+
+impl<F: Step, T: Float> Task for Columns<F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self) {
+        // SAFETY: rows and columns lie inside the operand, and the results are as many.
+        unsafe {
+            if self.rows <= FEW {
+                return self.few_rows::<S>();
+            }
+            let total = self.columns;
+            for column in (0..total).step_by(WIDTH) {
+                self.columns = WIDTH.min(total - column);
+                self.many_rows::<S>();
+                self.x = self.x.wrapping_add(WIDTH);
+                self.y = self.y.wrapping_add(WIDTH * self.y_column);
+                self.out = self.out.wrapping_add(WIDTH);
+            }
         }
     }
 }
