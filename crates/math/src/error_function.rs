@@ -52,3 +52,19 @@ fn erf_positive<R: Real>(x: R) -> R {
     let far = one_minus_exp(high, low);
     R::select(x.less(start), near, far)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn erf_is_odd_and_saturates() {
+        assert_eq!(Erf::at(-0.0_f64).to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(Erf::at(0.5_f64), 0.5204998778130465);
+        assert_eq!(Erf::at(-1.0_f32), -0.8427008);
+        assert_eq!(Erf::at(6.0_f64), 1.0);
+        assert_eq!(Erf::at(5.8_f64), 0.9999999999999998);
+        assert_eq!(Erf::at(f64::NEG_INFINITY), -1.0);
+        assert_eq!(Erf::at(-f64::NAN).to_bits(), 0x7FF8_0000_0000_0000);
+    }
+}

@@ -168,3 +168,30 @@ pub(crate) fn upper_half<R: Real>(x: R) -> R {
     };
     (x.bits() & !R::Bits::constant(cleared)).real()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_at_its_edges() {
+        assert_eq!(Exp::at(0.0_f32), 1.0);
+        assert_eq!(Exp::at(1.0_f64), core::f64::consts::E);
+        assert_eq!(Exp::at(709.782712893384_f64), 1.7976931348622732e308);
+        assert_eq!(Exp::at(709.8_f64), f64::INFINITY);
+        assert_eq!(Exp::at(-745.2_f64).to_bits(), 0);
+        assert_eq!(Exp::at(-745.1_f64), 5e-324);
+        assert_eq!(Exp::at(f32::NEG_INFINITY).to_bits(), 0);
+        assert_eq!(Exp::at(-f32::NAN).to_bits(), 0x7FC0_0000);
+    }
+
+    #[test]
+    fn tanh_is_odd_and_saturates() {
+        assert_eq!(Tanh::at(-0.0_f64).to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(Tanh::at(-5e-324_f64), -5e-324);
+        assert_eq!(Tanh::at(0.5_f64), 0.46211715726000974);
+        assert_eq!(Tanh::at(9.1_f32), 1.0);
+        assert_eq!(Tanh::at(f64::NEG_INFINITY), -1.0);
+        assert_eq!(Tanh::at(-f64::NAN).to_bits(), 0x7FF8_0000_0000_0000);
+    }
+}

@@ -67,3 +67,20 @@ fn below_linear<R: Real>(f: R) -> R {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_at_its_edges() {
+        assert_eq!(Log::at(1.0_f64).to_bits(), 0);
+        assert_eq!(Log::at(2.0_f64), core::f64::consts::LN_2);
+        assert_eq!(Log::at(5e-324_f64), -744.4400719213812);
+        assert_eq!(Log::at(-0.0_f32), f32::NEG_INFINITY);
+        assert_eq!(Log::at(f32::INFINITY), f32::INFINITY);
+        assert_eq!(Log::at(-1e-320_f64).to_bits(), 0x7FF8_0000_0000_0000);
+        assert_eq!(Log::at(f32::NEG_INFINITY).to_bits(), 0x7FC0_0000);
+        assert_eq!(Log::at(-f32::NAN).to_bits(), 0x7FC0_0000);
+    }
+}

@@ -233,3 +233,26 @@ fn whole<R: Real>(piece: R::Bits) -> R {
 fn power_of_two(n: u32) -> f64 {
     f64::from_bits((1023 - n as u64) << 52)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_and_infinities() {
+        assert_eq!(Sin::at(-0.0_f64).to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(Sin::at(-5e-324_f64), -5e-324);
+        assert_eq!(Cos::at(-0.0_f32), 1.0);
+        assert_eq!(Sin::at(f64::NEG_INFINITY).to_bits(), 0x7FF8_0000_0000_0000);
+        assert_eq!(Cos::at(-f32::NAN).to_bits(), 0x7FC0_0000);
+    }
+
+    #[test]
+    fn arguments_of_all_sizes() {
+        assert_eq!(Sin::at(core::f64::consts::PI), 1.2246467991473532e-16);
+        assert_eq!(Sin::at(1e22_f64), -0.8522008497671888);
+        assert_eq!(Cos::at(1e22_f64), 0.523214785395139);
+        // The double closest to a multiple of pi/2.
+        assert_eq!(Cos::at(5.319372648326541e255_f64), -4.687165924254628e-19);
+    }
+}
