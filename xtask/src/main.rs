@@ -1,1 +1,51 @@
-fn main() {}
+//! The project's automation: `cargo xtask gen` writes the generated text, `cargo xtask gen --check`
+//! proves that the checked-in text is fresh, `cargo xtask tidy` runs the lints that clippy does not
+//! know. `./check` calls the last two. Nothing here is part of the program that users run.
+//! To read next: `pages` for what is generated, `tidy` for the lints.
+#![forbid(unsafe_code)]
+
+mod licences;
+mod linalg;
+mod manifests;
+mod names;
+mod pages;
+mod source;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask gen            write the generated text
+cargo xtask gen --check    exit 1 when a generated file is not fresh
+cargo xtask tidy           the project's lints; exit 1 when one finds something";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["gen"] => pages::write(&root()),
+        ["gen", "--check"] => pages::check(&root()),
+        ["tidy"] => tidy::run(&root()),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root: this crate's folder is directly below it.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

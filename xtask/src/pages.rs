@@ -1,0 +1,75 @@
+//! The generated files: their paths, and writing or comparing them. What stands in a page is
+//! written by the module that knows its table (`linalg`).
+
+use crate::linalg;
+use std::fs;
+use std::path::Path;
+
+/// A file that is generated whole and checked in.
+pub struct Page {
+    pub path: &'static str,
+    pub text: String,
+}
+
+fn pages() -> Vec<Page> {
+    vec![
+        Page { path: "docs/reference/linalg.md", text: linalg::reference() },
+        Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
+    ]
+}
+
+/// Writes each page that differs; says which.
+pub fn write(root: &Path) -> Result<String, String> {
+    let stale = stale(root, &pages());
+    for page in pages().iter().filter(|page| stale.contains(&page.path)) {
+        let path = root.join(page.path);
+        let folder = path.parent().unwrap_or(root);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&path, &page.text))
+            .map_err(|e| format!("{}: {e}", page.path))?;
+    }
+    Ok(match stale.is_empty() {
+        true => format!("gen: {} files, all fresh", pages().len()),
+        false => format!("gen: wrote {}", stale.join(", ")),
+    })
+}
+
+/// An error that names each page whose checked-in text differs.
+pub fn check(root: &Path) -> Result<String, String> {
+    match stale(root, &pages()).as_slice() {
+        [] => Ok(format!("gen: {} files, all fresh", pages().len())),
+        stale => Err(format!("gen: not fresh: {}; run `cargo xtask gen`", stale.join(", "))),
+    }
+}
+
+fn stale(root: &Path, pages: &[Page]) -> Vec<&'static str> {
+    let differs = |page: &&Page| {
+        fs::read_to_string(root.join(page.path)).map_or(true, |text| text != page.text)
+    };
+    pages.iter().filter(differs).map(|page| page.path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_or_changed_page_is_stale() {
+        let root = std::env::temp_dir().join(format!("rung-xtask-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        fs::write(root.join("same.md"), "a\n").unwrap();
+        fs::write(root.join("changed.md"), "a\n").unwrap();
+        let page = |path, text: &str| Page { path, text: text.into() };
+        let pages = [page("same.md", "a\n"), page("changed.md", "b\n"), page("none.md", "")];
+        assert_eq!(stale(&root, &pages), ["changed.md", "none.md"]);
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn pages_end_with_one_newline_and_have_no_trailing_blanks() {
+        for page in pages() {
+            assert!(page.text.ends_with('\n') && !page.text.ends_with("\n\n"), "{}", page.path);
+            assert!(page.text.lines().all(|line| line.trim_end() == line), "{}", page.path);
+        }
+    }
+}
