@@ -7,6 +7,7 @@
 
 pub mod element;
 pub mod error;
+pub mod file;
 pub mod settings;
 pub mod shape;
 

@@ -1,0 +1,16 @@
+//! What the language's library packages offer, bound to Rust. A package is a file here; its
+//! functions come from a table, none is registered twice.
+
+mod linalg;
+mod png;
+
+use rung_lisp::Lisp;
+use rung_ops::Ladder;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Registers every package.
+pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
+    linalg::bind(lisp, ladder);
+    png::bind(lisp);
+}

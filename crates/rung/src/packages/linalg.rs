@@ -1,0 +1,146 @@
+//! Package `linalg` (nickname `la`): one function for each name in the table of operations. The
+//! argument lists, texts and checks are the records'; this file only translates values.
+
+use rung_array::{Array, Number};
+use rung_base::{ElementType, Shape};
+use rung_lisp::lisp::Lisp;
+use rung_lisp::object::Object;
+use rung_lisp::{Escape, Outcome, Value, numbers, stack, value};
+use rung_ops::{Caller, Ladder, Op, table};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
+    for op in table::operations() {
+        for name in op.names {
+            let ladder = ladder.clone();
+            let body = move |lisp: &mut Lisp, arguments: &[Value]| call(lisp, &ladder, op, arguments);
+            let list = op.lambda_list();
+            let list = list.trim_start_matches('(').trim_end_matches(')');
+            lisp.define_shared("linalg", name, list, &documentation(op), Rc::new(body));
+        }
+    }
+}
+
+/// What `describe` and `documentation` show.
+fn documentation(op: &Op) -> String {
+    format!("{}\nResult: {}.\nExample: {}", op.doc, op.result, op.example)
+}
+
+/// The running program as the ladder sees it.
+struct Program<'a>(&'a mut Lisp);
+
+impl Caller for Program<'_> {
+    fn place(&self) -> String {
+        self.0.current_place()
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.0.write_error_output(&format!("rung: warning: {message}\n"));
+    }
+}
+
+fn call(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    op: &'static Op,
+    arguments: &[Value],
+) -> Outcome {
+    let mut values = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        values.push(to_operation(lisp, argument)?);
+    }
+    // Nothing in an operation calls back into Lisp, so the ladder is free here.
+    let results = ladder.borrow_mut().call(op, values, &mut Program(lisp))?;
+    let results: Vec<Value> = results.into_iter().map(|v| from_operation(lisp, v)).collect();
+    Ok(lisp.values(results))
+}
+
+/// A Lisp value as an argument of an operation.
+fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
+    Ok(match argument {
+        Value::Nil => rung_ops::Value::Nil,
+        Value::Fixnum(n) => rung_ops::Value::integer(*n),
+        Value::Double(x) => rung_ops::Value::Number(Number::F64(*x)),
+        Value::Single(x) => rung_ops::Value::Number(Number::F32(*x)),
+        Value::Symbol(_) if argument.is_symbol(rung_lisp::symbol::T) => rung_ops::Value::True,
+        Value::Symbol(symbol) => {
+            rung_ops::Value::Symbol(lisp.name(*symbol).to_ascii_lowercase().into())
+        }
+        Value::Cons(_) => list_to_operation(lisp, argument)?,
+        Value::Object(object) => match &**object {
+            Object::Packed(array) => rung_ops::Value::Array(array.borrow().clone()),
+            Object::Array(array) => rung_ops::Value::Array(packed_double(lisp, array)?),
+            Object::Bignum(_) | Object::Ratio(_) => match numbers::to_double(argument) {
+                Some(x) => rung_ops::Value::Number(Number::F64(x)),
+                None => rung_ops::Value::Other(lisp.brief(argument)),
+            },
+            _ => rung_ops::Value::Other(lisp.brief(argument)),
+        },
+        _ => rung_ops::Value::Other(lisp.brief(argument)),
+    })
+}
+
+fn list_to_operation(lisp: &Lisp, list: &Value) -> Outcome<rung_ops::Value> {
+    stack::check("the list")?;
+    let mut items = Vec::new();
+    let mut elements = list.elements();
+    for element in &mut elements {
+        items.push(to_operation(lisp, &element)?);
+        if items.len() > MOST_ITEMS {
+            return Err(Escape::error("the list is circular, or longer than 2^30 elements"));
+        }
+    }
+    match elements.rest().is_nil() {
+        true => Ok(rung_ops::Value::List(items)),
+        false => Ok(rung_ops::Value::Other(lisp.brief(list))),
+    }
+}
+
+const MOST_ITEMS: usize = 1 << 30;
+
+/// A general array of real numbers as a packed one (spec linalg 1.2).
+fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcome<Array> {
+    let shape = Shape::new(array.dimensions().iter().copied())?;
+    let elements = array.elements.borrow();
+    let doubles: Result<Vec<f64>, &Value> =
+        elements.iter().take(shape.size()).map(|e| numbers::to_double(e).ok_or(e)).collect();
+    let doubles = doubles.map_err(|element| {
+        let text = format!("array element is not a real number: {}", lisp.brief(element));
+        let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
+        Escape::from(e.in_package("linalg"))
+    })?;
+    Ok(Array::from_slice(&doubles, shape)?)
+}
+
+/// A result of an operation as a Lisp value.
+fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
+    match result {
+        rung_ops::Value::Array(array) => Value::packed(array),
+        rung_ops::Value::Number(Number::F64(x)) => Value::Double(x),
+        rung_ops::Value::Number(Number::F32(x)) => Value::Single(x),
+        rung_ops::Value::Number(Number::I64(n)) => Value::Fixnum(n),
+        rung_ops::Value::Number(Number::Bool(b)) => Value::Fixnum(b as i64),
+        rung_ops::Value::Symbol(name) => lisp.keyword(&name.to_ascii_uppercase()),
+        rung_ops::Value::List(items) => {
+            let items: Vec<Value> = items.into_iter().map(|v| from_operation(lisp, v)).collect();
+            value::list(items)
+        }
+        rung_ops::Value::Nil => value::NIL,
+        rung_ops::Value::True => value::T,
+        rung_ops::Value::Other(text) => Value::string(&text),
+    }
+}
+
+/// The array that a value is or converts to, for the packages beside this one.
+pub fn array_argument(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Array> {
+    match to_operation(lisp, value)? {
+        rung_ops::Value::Array(array) => Ok(array),
+        _ => Err(Escape::wrong_type(operator, rung_lisp::symbol::ARRAY, value)),
+    }
+}
+
+/// An array of bytes: numbers are truncated and must fit.
+pub fn byte_array(array: &Array) -> rung_base::Result<Array> {
+    array.convert(ElementType::U8)
+}
