@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
-use crate::library::characters::{character, downcase, fold, is_lower, is_upper, upcase};
+use crate::library::characters::{character, downcase, fold, upcase};
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
 use crate::object::{Object, Text};
@@ -320,9 +320,4 @@ fn bag(operator: &str, value: &Value) -> Outcome<Vec<char>> {
         }
         _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, value)),
     }
-}
-
-/// Whether a string has a letter of upper or of lower case, for the printer's case rules.
-pub(crate) fn cases(text: &str) -> (bool, bool) {
-    (text.chars().any(is_upper), text.chars().any(is_lower))
 }

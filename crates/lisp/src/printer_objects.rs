@@ -1,0 +1,301 @@
+//! Printing of arrays, packed arrays, functions and the rarer objects.
+//!
+//! A packed array prints its elements straight from storage, at the array's own width. Its
+//! nested form is used where reading it gives the same shape back, else `#d[0 3]`.
+
+use rung_array::Array;
+use rung_base::{Bool, ElementType, bf16, f16, with_element};
+
+use crate::code::Function;
+use crate::condition::Outcome;
+use crate::heap::Ref;
+use crate::object::{ClassKind, GeneralArray, Instance, Object, Test};
+use crate::printer::Printer;
+use crate::printer_float::{Digits, special};
+use crate::reader_packed::prefix_of;
+use crate::stream::{Stream, StreamKind};
+use crate::symbol;
+use crate::value::Value;
+
+impl Printer<'_> {
+    /// Prints what is behind `Value::Object`.
+    pub(crate) fn object(&mut self, reference: &Ref<Object>) -> Outcome<()> {
+        match &**reference {
+            Object::Bignum(n) => self.integer(n),
+            Object::Ratio(ratio) => self.ratio(&ratio.numerator, &ratio.denominator),
+            Object::Array(array) => {
+                if !self.labelled(reference.address()) {
+                    self.general_array(array)?;
+                }
+            }
+            Object::Packed(array) => self.packed(&array.borrow())?,
+            Object::HashTable(table) => {
+                let test = match table.test {
+                    Test::Eq => "EQ",
+                    Test::Eql => "EQL",
+                    Test::Equal => "EQUAL",
+                    Test::Equalp => "EQUALP",
+                };
+                self.unreadable(&format!("HASH-TABLE {test} {}", table.count()))?;
+            }
+            Object::Package(id) => {
+                let name = self.lisp().packages[*id].name.clone();
+                self.unreadable(&format!("PACKAGE \"{name}\""))?;
+            }
+            Object::Stream(stream) => self.unreadable(&stream_words(stream))?,
+            Object::Condition(_) => self.condition(reference)?,
+            Object::Class(class) => {
+                let name = self.lisp().name(class.name);
+                self.unreadable(&format!("CLASS {name}"))?;
+            }
+            Object::Instance(instance) => {
+                if !self.labelled(reference.address()) {
+                    self.instance(reference, instance)?;
+                }
+            }
+            Object::Pathname(path) => {
+                if self.settings.escape {
+                    self.out.push_str("#P");
+                }
+                self.string(path);
+            }
+            Object::RandomState(_) => self.unreadable("RANDOM-STATE")?,
+        }
+        Ok(())
+    }
+
+    /// Prints a function by its name.
+    pub(crate) fn function(&mut self, function: &Ref<Function>) -> Outcome<()> {
+        let name = match &**function {
+            Function::Native(native) => Value::symbol(native.name),
+            Function::Closure(closure) => closure.code.name.clone(),
+        };
+        if name.is_nil() {
+            return self.unreadable("FUNCTION LAMBDA");
+        }
+        let start = self.out.len();
+        let settings = self.settings;
+        (self.settings.escape, self.settings.readably) = (true, false);
+        let printed = self.value(&name);
+        self.settings = settings;
+        printed?;
+        let name = self.out.split_off(start);
+        self.unreadable(&format!("FUNCTION {name}"))
+    }
+
+    fn condition(&mut self, reference: &Ref<Object>) -> Outcome<()> {
+        let value = Value::Object(reference.clone());
+        let class = value.as_condition().map_or(symbol::CONDITION, |condition| condition.class);
+        let report = match self.running_lisp() {
+            Some(lisp) => Some(crate::report::report_text(lisp, &value)?),
+            None => None,
+        };
+        match report {
+            Some(report) if !self.settings.escape => self.out.push_str(&report),
+            Some(report) => {
+                let name = self.lisp().name(class);
+                self.unreadable(&format!("{name} {report:?}"))?;
+            }
+            None => {
+                let name = self.lisp().name(class);
+                self.unreadable(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `#S(POINT :X 1)`, or what the structure's own print function writes.
+    fn instance(&mut self, reference: &Ref<Object>, instance: &Instance) -> Outcome<()> {
+        let Object::Class(class) = &*instance.class else { return self.unreadable("INSTANCE") };
+        if class.kind == ClassKind::Structure && class.report.as_function().is_some() {
+            let (own, value) = (class.report.clone(), Value::Object(reference.clone()));
+            let text = Value::object(Object::Stream(Stream::string_output()));
+            if let Some(lisp) = self.running_lisp() {
+                lisp.call(&own, &[value, text.clone()])?;
+                if let Some(Object::Stream(stream)) = text.as_object() {
+                    self.out.push_str(&stream.take_text().unwrap_or_default());
+                }
+                return Ok(());
+            }
+        }
+        if !self.descend() {
+            return Ok(());
+        }
+        self.out.push_str("#S(");
+        self.symbol(class.name);
+        let slots = instance.slots.borrow().clone();
+        for (count, (slot, value)) in class.slots.iter().zip(&slots).enumerate() {
+            if self.settings.length == Some(count) || self.full() {
+                self.out.push_str(" ...");
+                break;
+            }
+            self.out.push_str(" :");
+            let name = self.lisp().name(slot.name);
+            self.out.push_str(&name);
+            self.out.push(' ');
+            self.value(value)?;
+        }
+        self.out.push(')');
+        self.ascend();
+        Ok(())
+    }
+
+    fn general_array(&mut self, array: &GeneralArray) -> Outcome<()> {
+        let dimensions = array.dimensions.borrow().clone();
+        if !self.settings.array {
+            return self.unreadable("ARRAY");
+        }
+        let elements = array.elements.borrow()[..array.len()].to_vec();
+        let dimensions = match dimensions.as_slice() {
+            [_] => {
+                self.out.push('#');
+                vec![elements.len()]
+            }
+            other => {
+                self.out.push_str(&format!("#{}A", other.len()));
+                dimensions
+            }
+        };
+        let mut position = 0;
+        self.nested(&dimensions, &mut position, &mut |printer, at| printer.value(&elements[at]))
+    }
+
+    fn packed(&mut self, array: &Array) -> Outcome<()> {
+        let (element, rank) = (array.element_type(), array.rank());
+        if !self.settings.array {
+            return self.unreadable(&header(array));
+        }
+        let standard = !element.is_float() && !self.settings.element_type;
+        if standard && element == ElementType::Bool && rank == 1 {
+            self.out.push_str("#*");
+            let bits = array.view::<Bool>();
+            self.out.extend(bits.iter().map(|bit| if bit.get() { '1' } else { '0' }));
+            return Ok(());
+        }
+        match (standard, rank) {
+            (true, 1) => self.out.push('#'),
+            (true, rank) => self.out.push_str(&format!("#{rank}A")),
+            (false, 0) => self.out.push_str(&format!("#0{}", prefix_of(element))),
+            (false, _) => self.out.push_str(&format!("#{}", prefix_of(element))),
+        }
+        let extents = array.shape().iter().copied().collect::<Vec<_>>();
+        // Only a last axis of zero is seen in nested parentheses.
+        let hidden = extents.iter().rev().skip(1).any(|extent| *extent == 0);
+        if hidden && !standard {
+            self.out.push_str(&format!("[{}]", join(&extents)));
+            return Ok(());
+        }
+        with_element!(element, T => {
+            let elements = array.view::<T>().iter().collect::<Vec<T>>();
+            let mut position = 0;
+            self.nested(&extents, &mut position, &mut |printer, at| {
+                elements[at].print(&mut printer.out);
+                Ok(())
+            })
+        })
+    }
+
+    /// Elements in nested parentheses.
+    fn nested(
+        &mut self,
+        dimensions: &[usize],
+        position: &mut usize,
+        element: &mut dyn FnMut(&mut Self, usize) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let Some((length, inner)) = dimensions.split_first() else {
+            *position += 1;
+            return element(self, *position - 1);
+        };
+        if !self.descend() {
+            *position += dimensions.iter().product::<usize>();
+            return Ok(());
+        }
+        self.out.push('(');
+        for count in 0..*length {
+            if count > 0 {
+                self.out.push(' ');
+            }
+            if self.settings.length == Some(count) || self.full() {
+                self.out.push_str("...");
+                *position += (length - count) * inner.iter().product::<usize>();
+                break;
+            }
+            self.nested(inner, position, element)?;
+        }
+        self.out.push(')');
+        self.ascend();
+        Ok(())
+    }
+}
+
+fn join(extents: &[usize]) -> String {
+    extents.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// `single-float (4 256 256)`: what is said of an array whose elements are not shown.
+pub(crate) fn header(array: &Array) -> String {
+    let extents = array.shape().iter().copied().collect::<Vec<_>>();
+    format!("{} ({})", array.element_type().lisp_name(), join(&extents))
+}
+
+fn stream_words(stream: &Stream) -> String {
+    let kind = match &*stream.kind.borrow() {
+        StreamKind::StringInput { .. } | StreamKind::StringOutput(_) => "STRING-STREAM",
+        StreamKind::Output(_) | StreamKind::Input { .. } => "FILE-STREAM",
+        StreamKind::Synonym(_) => "SYNONYM-STREAM",
+        StreamKind::TwoWay { .. } => "TWO-WAY-STREAM",
+        StreamKind::Broadcast(_) => "BROADCAST-STREAM",
+        StreamKind::Concatenated(_) => "CONCATENATED-STREAM",
+        StreamKind::Closed => "CLOSED-STREAM",
+    };
+    if stream.name.is_empty() { kind.to_string() } else { format!("{kind} {:?}", stream.name) }
+}
+
+/// An element that prints itself, without a marker of its type.
+trait PrintElement {
+    fn print(&self, out: &mut String);
+}
+
+macro_rules! print_floats {
+    ($($float:ty, $digits:ident, $double:expr);*) => {
+        $(impl PrintElement for $float {
+            fn print(&self, out: &mut String) {
+                let x: f64 = $double(*self);
+                match special(x) {
+                    Some(name) => out.push_str(name),
+                    None => {
+                        if x.is_sign_negative() {
+                            out.push('-');
+                        }
+                        out.push_str(&Digits::$digits(*self).printed('e', None));
+                    }
+                }
+            }
+        })*
+    };
+}
+
+print_floats! {
+    f64, of_double, |x: f64| x;
+    f32, of_single, f64::from;
+    bf16, of_bf16, bf16::to_f64;
+    f16, of_f16, f16::to_f64
+}
+
+macro_rules! print_integers {
+    ($($integer:ty)*) => {
+        $(impl PrintElement for $integer {
+            fn print(&self, out: &mut String) {
+                out.push_str(&self.to_string());
+            }
+        })*
+    };
+}
+
+print_integers!(i64 i32 u8);
+
+impl PrintElement for Bool {
+    fn print(&self, out: &mut String) {
+        out.push(if self.get() { '1' } else { '0' });
+    }
+}
