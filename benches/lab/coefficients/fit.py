@@ -1,7 +1,9 @@
 """Coefficients of the elementary functions of crates/math, by Remez exchange in high precision.
 
-Run:   python3 -m venv /tmp/v && /tmp/v/bin/pip install mpmath gmpy2 && /tmp/v/bin/python fit.py [name]
-Prints Rust constants (and, for Payne-Hanek, the bits of 2/pi) and the error of each fit in bits.
+Run:   python3 -m venv /tmp/v && /tmp/v/bin/pip install mpmath gmpy2
+       /tmp/v/bin/python fit.py > ../../../crates/math/src/coefficients.rs && cargo fmt -p rung-math
+Prints that file: the constants and, for Payne-Hanek, the bits of 2/pi, with the error of each
+fit in bits. With names (exp log sin erf) it prints those families alone.
 On an interval that starts at 0 the lowest coefficients are rounded one by one and the rest is
 fitted again, so that a rounding error is made good by the powers above it; the best try is kept.
 """
@@ -67,8 +69,8 @@ def fit(name, target, weight, low, high, count, bits, apart=False):
     error = worst(fixed)
     print(f"// {name}: error 2^{float(mp.log(error, 2)):.1f} (unrounded 2^{float(mp.log(unrounded, 2)):.1f})")
     if apart:
-        print(f"pub const {name}_FIRST: f64 = {float(fixed.pop(0))!r};")
-    print(f"pub const {name}: [f64; {len(fixed)}] = [")
+        print(f"pub(crate) const {name}_FIRST: f64 = {float(fixed.pop(0))!r};")
+    print(f"pub(crate) const {name}: [f64; {len(fixed)}] = [")
     for c in fixed:
         print(f"    {float(c)!r},")
     print("];", flush=True)
@@ -77,7 +79,7 @@ def fit(name, target, weight, low, high, count, bits, apart=False):
 def parts(name, value, widths, grids=()):
     """Cuts a constant into parts of the given numbers of bits, each truncated; the last rounds.
     grids, where given, are the exponents of the parts' lowest bits instead."""
-    print(f"pub const {name}: [f64; {len(widths)}] = [")
+    print(f"pub(crate) const {name}: [f64; {len(widths)}] = [")
     for i, bits in enumerate(widths):
         lowest = grids[i] if i < len(grids) else int(mp.frexp(value)[1]) - bits
         cut = mp.floor if i + 1 < len(widths) else mp.nint
@@ -91,7 +93,7 @@ def words(name, size, count):
     """One zero word, then the bits of 2/pi in words of this many bits, filled up to count."""
     with mp.workprec(size * count + 64):
         bits = int(mp.floor(mp.ldexp(2 / mp.pi, size * (count - 1))))
-    print(f"pub static {name}: [u64; {count}] = [\n    0,")
+    print(f"pub(crate) static {name}: [u64; {count}] = [\n    0,")
     for i in range(count - 2, -1, -1):
         print(f"    0x{(bits >> (size * i)) & ((1 << size) - 1):0{size // 4}X},")
     print("];")
@@ -145,10 +147,18 @@ def erf_tail(name, start, end, count, bits, floor):
     g = lambda x: -mp.log(mp.erfc(x))
     starts = [mp.ldexp(mp.nint(mp.mpf(start) * 1024) + i, -10) for i in range(24)]
     start = min(starts, key=lambda x: abs(g(x) - rounded(g(x), bits)))
-    print(f"pub const {name}_START: f64 = {float(start)!r};")
+    print(f"pub(crate) const {name}_START: f64 = {float(start)!r};")
     weight = lambda u: mp.erfc(u + start) + mp.mpf(2) ** floor
     fit(name, lambda u: g(u + start), weight, 0, mp.mpf(end) - start, count, bits, apart=True)
 
+
+HEADER = """\
+//! Coefficients and constants of the elementary functions, printed by
+//! benches/lab/coefficients/fit.py; do not edit by hand. Suffixes name the width whose bits each
+//! number exactly has. "error" is the fit's own, relative to the function's result, before any
+//! rounding of the evaluation. Which polynomial each belongs to is said where it is used.
+#![allow(clippy::approx_constant)] // Leading parts of ln 2 and pi/2 are meant to differ from them.
+"""
 
 FITS = {
     "exp": lambda: (
@@ -183,5 +193,7 @@ FITS = {
 }
 
 if __name__ == "__main__":
+    if not sys.argv[1:]:
+        print(HEADER)
     for name in sys.argv[1:] or FITS:
         FITS[name]()

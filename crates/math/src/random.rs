@@ -8,7 +8,8 @@ pub const GENERATORS: [(u32, u32); 3] = [(171, 30269), (172, 30307), (170, 30323
 /// Draws that one normal number takes.
 pub const DRAWS_OF_NORMAL: u64 = 12;
 
-/// The state of the stream; a copy draws the same numbers again.
+/// The state of the stream; a copy draws the same numbers again. Each part is at least 1 and below
+/// its modulus; build one from a user's numbers by `from_integers`, which checks that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct State(pub [u32; 3]);
 
@@ -21,8 +22,19 @@ impl Default for State {
 impl State {
     /// The state after `(seed n)`: set from n, ten draws discarded.
     pub fn seeded(n: i128) -> Self {
-        let from = |offset: i128, modulus: i128| 1 + ((n + offset).rem_euclid(modulus)) as u32;
+        let from =
+            |offset: i128, modulus: i128| 1 + ((n.rem_euclid(modulus) + offset) % modulus) as u32;
         State([from(0, 30268), from(12345, 30306), from(6789, 30322)]).jump(10)
+    }
+
+    /// The state with these parts, each taken modulo its modulus; None when one becomes 0, which
+    /// every draw would leave at 0.
+    pub fn from_integers(parts: [i128; 3]) -> Option<Self> {
+        let mut state = [0; 3];
+        for ((to, part), (_, modulus)) in state.iter_mut().zip(parts).zip(GENERATORS) {
+            *to = part.rem_euclid(modulus as i128) as u32;
+        }
+        (!state.contains(&0)).then_some(State(state))
     }
 
     /// The state after this many draws.
@@ -31,7 +43,7 @@ impl State {
         for (part, (multiplier, modulus)) in state.iter_mut().zip(GENERATORS) {
             // Fermat: the multiplier's powers repeat after modulus - 1.
             let factor = power(multiplier, (draws % (modulus as u64 - 1)) as u32, modulus);
-            *part = *part * factor % modulus;
+            *part = *part % modulus * factor % modulus;
         }
         State(state)
     }
@@ -48,7 +60,7 @@ impl State {
     #[inline]
     pub fn draw(&mut self) -> f64 {
         for (part, (multiplier, modulus)) in self.0.iter_mut().zip(GENERATORS) {
-            *part = *part * multiplier % modulus;
+            *part = part.wrapping_mul(multiplier) % modulus;
         }
         let [s1, s2, s3] = self.0;
         let u = (s1 as f64 / 30269.0 + s2 as f64 / 30307.0) + s3 as f64 / 30323.0;
@@ -159,6 +171,14 @@ mod tests {
         let uniform = three(seeded, Fill::Uniform { low: -1.0, high: 1.0 });
         assert_eq!(uniform, [-0.10553982589080535, -0.6293040513678472, -0.024783666568346407]);
         assert_eq!(State::seeded(0), State([18240, 21899, 13396]));
+    }
+
+    #[test]
+    fn states_of_a_user_are_reduced_or_refused() {
+        assert_eq!(State::from_integers([100 + 30269, 200, 300 - 30323]), Some(State::default()));
+        assert_eq!(State::from_integers([1, 2 * 30307, 1]), None);
+        // Neither may overflow.
+        let _ = (State::seeded(i128::MAX), State([u32::MAX; 3]).draw());
     }
 
     #[test]
