@@ -220,7 +220,8 @@ fn shape_error(got: &Value) -> Error {
 
 fn count_error(op: &'static Op, got: usize, needed: usize, most: usize) -> Error {
     let count = if needed == most { format!("{needed}") } else { format!("{needed} to {most}") };
-    usage(format!("{} takes {count} arguments: got {got}", op.name()))
+    let plural = if most == 1 { "" } else { "s" };
+    usage(format!("{} takes {count} argument{plural}: got {got}", op.name()))
         .hint(format!("its arguments are {}", op.lambda_list()))
 }
 

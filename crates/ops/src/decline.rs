@@ -44,8 +44,10 @@ pub type Text = std::sync::Arc<str>;
 pub enum Decline {
     /// The rung is not part of this run; the flag that adds it.
     Off(&'static str),
-    /// The probe or the discovery found nothing; its reason.
-    Absent(Text),
+    /// The probe found no device; its reason.
+    NoDevice(Text),
+    /// The discovery found no library; its reason.
+    NoLibrary(Text),
     /// The record has no kernel; its reason.
     NoKernel(&'static str),
     Small {
@@ -89,7 +91,8 @@ impl Decline {
     pub fn code(&self) -> &'static str {
         match self {
             Decline::Off(_) => "off",
-            Decline::Absent(_) => "no-device",
+            Decline::NoDevice(_) => "no-device",
+            Decline::NoLibrary(_) => "no-library",
             Decline::NoKernel(_) => "no-kernel",
             Decline::Small { .. } => "small",
             Decline::Slower { .. } => "slower",
@@ -110,7 +113,7 @@ impl Decline {
     pub fn text(&self, rung: Rung) -> String {
         match self {
             Decline::Off(flag) => format!("not asked for: {flag}"),
-            Decline::Absent(reason) => reason.to_string(),
+            Decline::NoDevice(reason) | Decline::NoLibrary(reason) => reason.to_string(),
             Decline::NoKernel(reason) => format!("no {} kernel: {reason}", rung.name()),
             Decline::Small { have, need, unit } => {
                 format!("too small: {} < {} {unit}", grouped(*have), grouped(*need))

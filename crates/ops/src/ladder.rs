@@ -165,8 +165,19 @@ impl Ladder {
                 place: caller.place(),
             });
         }
+        self.retire_lost_device(&declines, caller);
         self.judge(call, rung, &raw, &declines, caller)?;
         Ok(raw)
+    }
+
+    /// A device that was lost is not asked again in this process.
+    fn retire_lost_device(&mut self, declines: &Declines, caller: &mut dyn Caller) {
+        for (_, decline) in declines {
+            if let Decline::Lost(name) = decline {
+                caller.warn(&format!("--gpu: device retired: {name}; running without it."));
+                self.device = Err(Decline::NoDevice(format!("device retired: {name}").into()));
+            }
+        }
     }
 
     fn ask(
@@ -333,7 +344,7 @@ fn find_library(
         }
         Err(reason) => {
             notices.push(format!("rung: warning: --blas: {reason}; running without it."));
-            Err(Decline::Absent(reason.into()))
+            Err(Decline::NoLibrary(reason.into()))
         }
     }
 }
@@ -348,6 +359,6 @@ fn find_device(
     rung_device::probe(&settings.device.value).map_err(|reason| {
         let reason = reason.to_string();
         notices.push(format!("rung: warning: --gpu: {reason}; running without it."));
-        Decline::Absent(reason.into())
+        Decline::NoDevice(reason.into())
     })
 }

