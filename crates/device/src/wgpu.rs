@@ -6,7 +6,7 @@
 //! How an adapter is chosen is in `probe`, how it is opened in `open`; Vulkan only so far.
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
-use rung_kernel::Launch;
+use rung_kernel::{Access, Launch};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -243,6 +243,18 @@ impl WgpuDevice {
         }
         if launch.groups.iter().any(|&g| g > self.info.max_groups) {
             return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
+        }
+        let overlaps = |i: usize| {
+            kernel.bindings[i].access == Access::ReadWrite
+                && buffers.iter().enumerate().any(|(j, b)| {
+                    i != j
+                        && Arc::as_ptr(&b.inner).cast::<()>()
+                            == Arc::as_ptr(&buffers[i].inner).cast()
+                })
+        };
+        if (0..buffers.len()).any(overlaps) {
+            let text = format!("kernel {}: a buffer is written and bound twice", kernel.key);
+            return Err(Failure::new(FailureCode::Compile, text));
         }
         let largest = buffers.iter().map(|b| b.bytes() as u64).max().unwrap_or(0);
         if largest > self.info.max_binding {

@@ -9,6 +9,14 @@ pub mod product;
 
 use crate::kernel::{Launch, MAX_GROUPS, word};
 use rung_base::Result;
+use std::fmt::Display;
+
+/// `text` with every `${name}` replaced; the texts stand in `.wgsl` files beside the templates.
+pub(crate) fn filled_in(text: &str, values: &[(&str, &dyn Display)]) -> String {
+    values.iter().fold(text.to_string(), |text, (name, value)| {
+        text.replace(&format!("${{{name}}}"), &value.to_string())
+    })
+}
 
 /// Invocations of a group in the element-wise templates.
 pub(crate) const GROUP: usize = 256;

@@ -59,10 +59,9 @@ fn describe(
 ) -> Info {
     let about = adapter.get_info();
     let extras = extras(adapter);
-    let (f64, i64) = (
-        features.contains(wgpu::Features::SHADER_F64),
-        features.contains(wgpu::Features::SHADER_INT64),
-    );
+    let i64 = features.contains(wgpu::Features::SHADER_INT64);
+    // Definitions at f64 work on 64-bit integers, so doubles alone are of no use.
+    let f64 = i64 && features.contains(wgpu::Features::SHADER_F64);
     Info {
         binding: "wgpu",
         name: about.name,

@@ -58,22 +58,52 @@ fn a_device_without_doubles_runs_singles_and_declines_doubles() {
     );
 }
 
-/// Runs one test of this binary again with an environment variable set.
-fn again(test: &str, variable: &str, value: &str) {
+#[test]
+fn a_device_that_cannot_be_made_exact_declines() {
+    // Without doubles and 64-bit integers there is no software fused multiply-add.
+    let variants = Variants { without_i64: true, ..Variants::default() };
+    let reason = probe_with("llvmpipe", variants).err().expect("no device").to_string();
+    assert!(reason.starts_with("self-test: f32 fused multiply-add "), "{reason}");
+    assert!(reason.ends_with("is not correctly rounded and no variant helps"), "{reason}");
+}
+
+/// Runs one test of this binary again with these environment variables set or removed; nothing but
+/// the test harness may print.
+fn again(test: &str, variables: &[(&str, Option<&str>)]) {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--nocapture"]).env(variable, value).env("RUNG_AGAIN", "1");
+    command.args([test, "--exact", "--nocapture"]).env("RUNG_AGAIN", "1");
+    for (name, value) in variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    // Nothing may print but the test harness.
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+fn is_again() -> bool {
+    std::env::var_os("RUNG_AGAIN").is_some()
+}
+
+#[test]
+fn mesa_prints_nothing_on_a_machine_without_a_window_system() {
+    if is_again() {
+        device();
+        return;
+    }
+    let test = "device::mesa_prints_nothing_on_a_machine_without_a_window_system";
+    again(test, &[("XDG_RUNTIME_DIR", None), ("WAYLAND_DISPLAY", None), ("DISPLAY", None)]);
 }
 
 #[test]
 fn a_machine_without_any_adapter_gives_a_reason() {
-    if std::env::var_os("RUNG_AGAIN").is_none() {
+    if !is_again() {
         let test = "device::a_machine_without_any_adapter_gives_a_reason";
-        return again(test, "VK_ICD_FILENAMES", "/nonexistent");
+        let nothing = Some("/nonexistent");
+        return again(test, &[("VK_ICD_FILENAMES", nothing), ("VK_DRIVER_FILES", nothing)]);
     }
     assert_eq!(reason(DeviceChoice::Auto), "no GPU adapter");
     let named = reason(DeviceChoice::Named("llvmpipe".to_string()));
@@ -143,6 +173,9 @@ fn failures_are_values() {
     let mut wide = kernel("", 1);
     wide.groups = [70_000, 1, 1];
     assert_eq!(code(device.launch(&wide, &[&buffer])), FailureCode::Grid);
+    let square = Arc::new(map::kernel("square", &trace_unary::<Square>(Width::F32)));
+    let in_place = map::launch(&square, 4).unwrap();
+    assert_eq!(code(device.launch(&in_place, &[&buffer, &buffer])), FailureCode::Compile);
     let limit = device.info().max_buffer as usize;
     assert_eq!(device.allocate(limit + 8).unwrap_err().code, FailureCode::Memory);
     let large = device.allocate(device.info().max_binding as usize + 8).unwrap();

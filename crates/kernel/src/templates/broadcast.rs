@@ -5,7 +5,7 @@
 //! operand walks as one are merged before the launch, so most calls have rank 1 or 2.
 
 use super::map::element_of;
-use super::{GROUP, groups_for};
+use super::{GROUP, filled_in, groups_for};
 use crate::expression::{self, real_name};
 use crate::kernel::{Binding, Kernel, Launch, signed_word, word};
 use rung_base::{Error, ErrorKind, Result};
@@ -46,28 +46,12 @@ pub fn kernel(name: &str, graph: &Graph, arity: usize) -> Kernel {
         Kind::Mask => format!("{real}(select(0.0, 1.0, definition({values})))"),
         _ => format!("definition({values})"),
     };
-    let text = format!(
-        "{definition}
-@compute @workgroup_size({GROUP})
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
-    let count = parameter(0u);
-    let rank = parameter(1u);
-    let step = groups.x * {GROUP}u;
-    for (var i = id.x; i < count; i = i + step) {{
-        var rest = i;
-{start}        for (var axis = rank; axis > 0u;) {{
-            axis = axis - 1u;
-            let extent = parameter(2u + axis);
-            let quotient = rest / extent;
-            let along = rest - quotient * extent;
-            rest = quotient;
-{walk}        }}
-        b{arity}[i] = {value};
-    }}
-}}
-",
-        definition = expression::function("definition", graph, arity)
+    let out = format!("b{arity}");
+    let text = filled_in(
+        include_str!("broadcast.wgsl"),
+        &[("group", &GROUP), ("start", &start), ("walk", &walk), ("value", &value), ("out", &out)],
     );
+    let text = expression::function("definition", graph, arity) + &text;
     let mut bindings = vec![Binding::read(element); arity];
     bindings.push(Binding::write(element));
     Kernel {

@@ -6,7 +6,7 @@
 //! plan has one stage for up to 4096 elements, two up to 4096^2. Sums, products and means
 //! accumulate in f64 and need a device with doubles; amax and amin do not.
 
-use super::{grid_for, is_empty};
+use super::{filled_in, grid_for, is_empty};
 use crate::expression;
 use crate::kernel::{Binding, Kernel, Launch, signed_word, word};
 use rung_base::{ElementType, Result};
@@ -197,38 +197,19 @@ fn kernel(fold: Fold, reads: ElementType, writes: ElementType, last: bool) -> Ke
         (Fold::Mean, true) => "divide_f64(partials[0], f64(parameter(8u)))",
         _ => "partials[0]",
     };
-    let text = format!(
-        "{combine}
-var<workgroup> partials: array<{accumulator}, {PARTIALS}>;
-@compute @workgroup_size({PARTIALS})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-        @builtin(local_invocation_index) lane: u32) {{
-    let number = group.y * groups.x + group.x;
-    if (number >= parameter(0u)) {{ return; }}
-    let chunks = parameter(1u);
-    let cell = number / chunks;
-    let start = (number - cell * chunks) * {CHUNK}u;
-    let end = min(start + {CHUNK}u, parameter(3u));
-    let outer = cell / parameter(2u);
-    let inner = cell - outer * parameter(2u);
-    let base = parameter(4u) + outer * parameter(5u) + inner * parameter(7u);
-    var partial = {identity};
-    for (var i = start + lane; i < end; i = i + {PARTIALS}u) {{
-        partial = combine(partial, {accumulator}(b0[base + i * parameter(6u)]));
-    }}
-    partials[lane] = partial;
-    workgroupBarrier();
-    for (var half = {half}u; half > 0u; half = half >> 1u) {{
-        if (lane < half) {{ partials[lane] = combine(partials[lane], partials[lane + half]); }}
-        workgroupBarrier();
-    }}
-    if (lane == 0u) {{ b1[number] = {writes}({finish}); }}
-}}
-",
-        combine = fold.combine(accumulator),
-        identity = fold.identity(accumulator),
-        half = PARTIALS / 2
+    let text = filled_in(
+        include_str!("fold.wgsl"),
+        &[
+            ("accumulator", &accumulator),
+            ("writes", &writes),
+            ("identity", &fold.identity(accumulator)),
+            ("finish", &finish),
+            ("chunk", &CHUNK),
+            ("partials", &PARTIALS),
+            ("half", &(PARTIALS / 2)),
+        ],
     );
+    let text = format!("{}\n{text}", fold.combine(accumulator));
     Kernel {
         key: format!("fold {} {reads} to {writes}{}", fold.name(), if last { "" } else { " part" }),
         text,

@@ -3,7 +3,7 @@
 //! Groups walk the array with a stride of the whole grid, so that no length needs more than 65,535
 //! groups. Views with strides go through `broadcast`, which takes one operand as well.
 
-use super::{GROUP, groups_for};
+use super::{GROUP, filled_in, groups_for};
 use crate::expression;
 use crate::kernel::{Binding, Kernel, Launch, word};
 use rung_base::{ElementType, Result};
@@ -13,17 +13,9 @@ use std::sync::Arc;
 /// Buffers: x, out. `name` is unique among definitions.
 pub fn kernel(name: &str, graph: &Graph) -> Kernel {
     let element = element_of(graph.width);
-    let text = format!(
-        "{definition}
-@compute @workgroup_size({GROUP})
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
-    let count = parameter(0u);
-    let step = groups.x * {GROUP}u;
-    for (var i = id.x; i < count; i = i + step) {{ b1[i] = definition(b0[i]); }}
-}}
-",
-        definition = expression::function("definition", graph, 1)
-    );
+    let definition = expression::function("definition", graph, 1);
+    let text = filled_in(include_str!("map.wgsl"), &[("group", &GROUP)]);
+    let text = definition + &text;
     Kernel {
         key: format!("map {name} {element}"),
         text,

@@ -5,7 +5,7 @@
 //! transposed or broadcast one is read in place. Larger register tiles come later and give the
 //! same bits, because a cell's order does not depend on the tile.
 
-use super::grid_for;
+use super::{filled_in, grid_for};
 use crate::kernel::{Binding, Kernel, Launch, signed_word, wgsl_type, word};
 use rung_base::{ElementType, Result};
 use rung_math::product::BLOCK;
@@ -42,54 +42,10 @@ pub struct Extents {
 
 /// Buffers: a, b, out. `element` is f32 or f64.
 pub fn kernel(element: ElementType) -> Result<Kernel> {
-    let t = wgsl_type(element)?;
-    let text = format!(
-        "var<workgroup> left: array<{t}, {cells}>;
-var<workgroup> right: array<{t}, {cells}>;
-@compute @workgroup_size({TILE}, {TILE})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-        @builtin(local_invocation_id) place: vec3<u32>) {{
-    let number = group.y * groups.x + group.x;
-    if (number >= parameter(0u)) {{ return; }}
-    let m = parameter(1u);
-    let k = parameter(2u);
-    let n = parameter(3u);
-    let across = parameter(4u);
-    let tiles = across * parameter(5u);
-    let batch = number / tiles;
-    let tile = number - batch * tiles;
-    let down = tile / across;
-    let row = down * {TILE}u + place.y;
-    let column = (tile - down * across) * {TILE}u + place.x;
-    let from_left = parameter(6u) + batch * parameter(7u) + row * parameter(8u);
-    let from_right = parameter(10u) + batch * parameter(11u) + column * parameter(13u);
-    var total = {t}(0.0);
-    for (var block = 0u; block < k; block = block + {BLOCK}u) {{
-        let block_end = min(block + {BLOCK}u, k);
-        var sum = {t}(0.0);
-        for (var start = block; start < block_end; start = start + {TILE}u) {{
-            let a = start + place.x;
-            let b = start + place.y;
-            var from_a = {t}(0.0);
-            var from_b = {t}(0.0);
-            if (row < m && a < k) {{ from_a = b0[from_left + a * parameter(9u)]; }}
-            if (column < n && b < k) {{ from_b = b1[from_right + b * parameter(12u)]; }}
-            left[place.y * {TILE}u + place.x] = from_a;
-            right[place.y * {TILE}u + place.x] = from_b;
-            workgroupBarrier();
-            // Not past the end of k: a step with zeros could turn -0.0 into +0.0.
-            let steps = min({TILE}u, block_end - start);
-            for (var i = 0u; i < steps; i = i + 1u) {{
-                sum = fused_{t}(left[place.y * {TILE}u + i], right[i * {TILE}u + place.x], sum);
-            }}
-            workgroupBarrier();
-        }}
-        if (block == 0u) {{ total = sum; }} else {{ total = total + sum; }}
-    }}
-    if (row < m && column < n) {{ b2[(batch * m + row) * n + column] = total; }}
-}}
-",
-        cells = TILE * TILE
+    let real = wgsl_type(element)?;
+    let text = filled_in(
+        include_str!("product.wgsl"),
+        &[("real", &real), ("tile", &TILE), ("cells", &(TILE * TILE)), ("block", &BLOCK)],
     );
     let read = Binding::read(element);
     Ok(Kernel {
