@@ -13,8 +13,9 @@ use crate::vector::Simd;
 const THRESHOLD: usize = 1 << 16;
 const GRAIN: usize = 1 << 13;
 
-/// Side of the square turned at a time: 32 lines of 4-byte elements are 4 KiB on both sides.
-const TILE: usize = 32;
+/// Rows of the block turned at a time, one cache line of f32 wide: 677 us for 1024 x 1024 f32 here,
+/// against 1069 with 32 rows and 1613 with 32 x 32.
+const TILE: usize = 16;
 
 /// Pointers that pieces share.
 struct Shared<T, U> {
@@ -102,6 +103,7 @@ fn turned<T: Copy + Send + Sync>(
     let (rows, (columns, step)) = (axes[axis].0, (axes[last].0, axes[last].1[0]));
     let row_out: usize = axes[axis + 1..].iter().map(|(extent, _)| extent).product();
     let bands = rows.div_ceil(TILE);
+    let across = (64 / size_of::<T>()).max(4);
     let planes = size / (rows * columns);
     let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
     let share = (planes * bands).div_ceil(pieces);
@@ -109,14 +111,14 @@ fn turned<T: Copy + Send + Sync>(
         for band in piece * share..(planes * bands).min((piece + 1) * share) {
             let (from, to) = plane_start(axes, axis, band / bands);
             let row = band % bands * TILE;
-            for column in (0..columns).step_by(TILE) {
+            for column in (0..columns).step_by(across) {
                 let square = Square {
                     from: shared.from(from + row as isize + column as isize * step),
                     step,
                     to: shared.to(to + row * row_out + column),
                     row_out,
                     rows: TILE.min(rows - row),
-                    columns: TILE.min(columns - column),
+                    columns: across.min(columns - column),
                 };
                 lanes.level().run(square);
             }
@@ -152,24 +154,20 @@ struct Square<T> {
 impl<T: Copy> Task for Square<T> {
     type Output = ();
 
-    /// Turns into a block of L1 and copies that out by rows: with extents that are powers of two
-    /// the lines of a column share one cache set, and writing them piecemeal was 4 times slower.
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let mut block = [const { std::mem::MaybeUninit::<T>::uninit() }; TILE * TILE];
-        let block: *mut T = block.as_mut_ptr().cast();
         let (whole_rows, whole_columns) = (self.rows / 4 * 4, self.columns / 4 * 4);
-        // SAFETY: rows and columns lie inside the operand, the block and the result.
+        // SAFETY: rows and columns lie inside the operand and the result.
         unsafe {
-            for column in (0..whole_columns).step_by(4) {
-                for row in (0..whole_rows).step_by(4) {
+            for row in (0..whole_rows).step_by(4) {
+                for column in (0..whole_columns).step_by(4) {
                     let from = self.from.add(row).wrapping_offset(column as isize * self.step);
                     let read = |i: isize| {
                         from.wrapping_offset(i * self.step).cast::<[T; 4]>().read_unaligned()
                     };
                     let (a, b, c, d) = (read(0), read(1), read(2), read(3));
                     for i in 0..4 {
-                        let to = block.add((row + i) * TILE + column);
+                        let to = self.to.add((row + i) * self.row_out + column);
                         to.cast::<[T; 4]>().write_unaligned([a[i], b[i], c[i], d[i]]);
                     }
                 }
@@ -177,16 +175,8 @@ impl<T: Copy> Task for Square<T> {
             for row in 0..self.rows {
                 let start = if row < whole_rows { whole_columns } else { 0 };
                 for column in start..self.columns {
-                    *block.add(row * TILE + column) =
+                    *self.to.add(row * self.row_out + column) =
                         *self.from.add(row).wrapping_offset(column as isize * self.step);
-                }
-            }
-            for row in 0..self.rows {
-                let (from, to) = (block.add(row * TILE), self.to.add(row * self.row_out));
-                if self.columns == TILE {
-                    to.cast::<[T; TILE]>().write_unaligned(from.cast::<[T; TILE]>().read());
-                } else {
-                    std::ptr::copy_nonoverlapping(from, to, self.columns);
                 }
             }
         }

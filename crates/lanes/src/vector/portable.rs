@@ -194,7 +194,11 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn rare(mask: Self::Mask, usual: Self, slow: impl FnOnce() -> Self) -> Self {
-                if mask.0.contains(&true) { select(mask, slow(), usual) } else { usual }
+                if Self::any(mask) { select(mask, slow(), usual) } else { usual }
+            }
+            #[inline(always)]
+            fn any(mask: Self::Mask) -> bool {
+                mask.0.contains(&true)
             }
         }
 

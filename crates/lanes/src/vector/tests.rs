@@ -42,6 +42,7 @@ fn results<R: Real>(a: R, b: R) -> Vec<R::Bits> {
         R::select(a.less(b), a, b).bits(),
         R::rare(a.less(b), a, || b).bits(),
         R::rare(none, a, || b).bits(),
+        R::Bits::constant(R::any(none) as u64 + R::any(none.not()) as u64),
         p + q,
         p - q,
         p * q,

@@ -190,6 +190,10 @@ macro_rules! register {
             fn rare(mask: $mask, usual: Self, slow: impl FnOnce() -> Self) -> Self {
                 if mask.any() { Self::select(mask, slow(), usual) } else { usual }
             }
+            #[inline(always)]
+            fn any(mask: $mask) -> bool {
+                mask.any()
+            }
         }
 
         impl Vector for $float {
