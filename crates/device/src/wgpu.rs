@@ -17,6 +17,8 @@ const BATCH: usize = 64;
 const PARAMETER_BYTES: usize = 4 * rung_kernel::kernel::PARAMETER_WORDS;
 /// Uploads and downloads are cut into pieces of this size.
 const STAGING: usize = 16 << 20;
+/// Bytes of uploads after which they are submitted, so that their staging memory is freed.
+const MOST_WRITTEN: usize = 2 * STAGING;
 
 mod open;
 mod pipeline;
@@ -51,6 +53,8 @@ struct State {
     pipelines: HashMap<String, Arc<Pipeline>>,
     queued: Vec<Queued>,
     parameter_bytes: Vec<u8>,
+    /// Bytes written since the last submission, whose staging memory is held until the next.
+    written: usize,
     /// Where downloads land; kept, because a new one costs more than a small copy.
     landing: Option<wgpu::Buffer>,
 }
@@ -146,7 +150,7 @@ impl WgpuDevice {
         }
     }
 
-    fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    fn write(&self, state: &mut State, buffer: &wgpu::Buffer, bytes: &[u8]) -> Outcome<()> {
         for (piece, start) in bytes.chunks(STAGING).zip((0u64..).step_by(STAGING)) {
             let whole = piece.len() & !3;
             self.queue.write_buffer(buffer, start, &piece[..whole]);
@@ -155,12 +159,13 @@ impl WgpuDevice {
                 tail[..piece.len() - whole].copy_from_slice(&piece[whole..]);
                 self.queue.write_buffer(buffer, start + whole as u64, &tail);
             }
-            if piece.len() == STAGING {
-                // Starts the copy and lets finished staging memory go.
-                self.queue.submit([]);
-                let _ = self.poll(wgpu::PollType::Poll);
+            state.written += piece.len();
+            if state.written >= MOST_WRITTEN {
+                self.submit(state, |_| ());
+                self.poll(wgpu::PollType::Poll)?;
             }
         }
+        self.check()
     }
 
     /// wgpu panics when a wait fails, which happens only when the device is gone.
@@ -179,6 +184,7 @@ impl WgpuDevice {
 
     /// Submits what is queued, then `last` in the same submission.
     fn submit(&self, state: &mut State, last: impl FnOnce(&mut wgpu::CommandEncoder)) {
+        state.written = 0;
         let mut encoder = self.device.create_command_encoder(&Default::default());
         if !state.queued.is_empty() {
             self.queue.write_buffer(&self.parameters, 0, &state.parameter_bytes);
@@ -281,12 +287,11 @@ impl Device for WgpuDevice {
     }
 
     fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
-        let _serial = lock(&self.state);
+        let mut state = lock(&self.state);
         self.check()?;
         let buffer = self.create(bytes.len(), STORAGE)?;
         // A new buffer: nothing queued can use it, so the copy may run before what is queued.
-        self.write(&buffer, bytes);
-        self.check()?;
+        self.write(&mut state, &buffer, bytes)?;
         Ok(Buffer::new(Arc::new(buffer), bytes.len()))
     }
 

@@ -1,6 +1,6 @@
 //! Probe, buffers, queue and failures.
 
-use crate::support::device;
+use crate::support::{device, run};
 use rung_base::{DeviceChoice, ElementType};
 use rung_device::{FailureCode, adapters, probe, probe_with};
 use rung_kernel::fold::{Fold, Kernels, Slices};
@@ -150,6 +150,48 @@ fn launches_queue_up_and_keep_their_order_and_parameters() {
     }
     assert_eq!(back, [want, 1.0, 0.0]);
     device.synchronize().unwrap();
+}
+
+#[test]
+fn threads_share_the_queue() {
+    let kernel = Arc::new(map::kernel("threads", &trace_unary::<Square>(Width::F32)));
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let kernel = &kernel;
+            scope.spawn(move || {
+                for i in 0..50 {
+                    let operand = [(thread * 100 + i) as f32; 64];
+                    let launch = map::launch(kernel, 64).unwrap();
+                    let got = run(&launch, &[&operand], 64);
+                    assert_eq!(got, [operand[0] * operand[0]; 64]);
+                }
+            });
+        }
+    });
+}
+
+/// Pages of memory that this process holds.
+#[cfg(target_os = "linux")]
+fn resident_pages() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn buffers_that_are_dropped_unused_free_their_memory() {
+    // In a process of its own: other tests hold memory as well.
+    if !is_again() {
+        return again("device::buffers_that_are_dropped_unused_free_their_memory", &[]);
+    }
+    let megabyte = vec![7u8; 1 << 20];
+    let before = resident_pages();
+    for _ in 0..1000 {
+        drop(device().upload(&megabyte).unwrap());
+    }
+    // 1000 MiB went up; a page is 4 KiB at least.
+    let grown = resident_pages().saturating_sub(before);
+    assert!(grown < 300 << 8, "{grown} pages more");
 }
 
 #[test]
