@@ -1,0 +1,2 @@
+;;; Words after `--` are the program's.
+(format t "~S~%" (uiop:command-line-arguments))

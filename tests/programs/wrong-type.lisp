@@ -1,0 +1,2 @@
+;;; A string where a number is wanted.
+(print (+ 1 "2"))
