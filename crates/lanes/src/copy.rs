@@ -202,8 +202,11 @@ pub fn take_rows<T: Copy + Send + Sync>(
     let pieces = lanes.workers().pieces(out.len(), THRESHOLD, GRAIN);
     let share = indices.len().div_ceil(pieces).max(1);
     lanes.workers().run(indices.len().div_ceil(share), &|piece| {
-        for slot in piece * share..indices.len().min((piece + 1) * share) {
-            let (from, to) = (shared.from(indices[slot] as isize * x.row), shared.to(slot * width));
+        let first = piece * share;
+        let own = &indices[first..indices.len().min(first + share)];
+        for (slot, index) in own.iter().enumerate() {
+            let from = shared.from(*index as isize * x.row);
+            let to = shared.to((first + slot) * width);
             // SAFETY: the row lies inside the operand, and this piece owns its slots.
             unsafe {
                 if x.column == 1 {

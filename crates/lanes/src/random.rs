@@ -87,20 +87,40 @@ fn power(factor: u32, exponent: usize, modulus: u32) -> f64 {
     product as f64
 }
 
-#[inline(always)]
-fn draw<V: Vector<Element = f64>>(generators: &[Generator<V>; 3]) -> V {
-    let [a, b, c] = generators;
-    let u = (a.quotient() + b.quotient()) + c.quotient();
-    let (one, two) = (V::splat(1.0), V::splat(2.0));
-    let less_one = V::select(u.less(one), u, u - one);
-    V::select(u.less(two), less_one, u - two)
+/// The three generators. Three fields and no array: an array of vectors stayed in memory, and
+/// normal numbers took twice the time.
+#[derive(Clone, Copy)]
+struct Three<G>(G, G, G);
+
+impl<V: Vector<Element = f64>> Three<Generator<V>> {
+    #[inline(always)]
+    fn advance(&mut self, factors: Three<V>) {
+        self.0.advance(factors.0);
+        self.1.advance(factors.1);
+        self.2.advance(factors.2);
+    }
+
+    /// The number that the states stand for.
+    #[inline(always)]
+    fn draw(&self) -> V {
+        let u = (self.0.quotient() + self.1.quotient()) + self.2.quotient();
+        let (one, two) = (V::splat(1.0), V::splat(2.0));
+        let less_one = V::select(u.less(one), u, u - one);
+        V::select(u.less(two), less_one, u - two)
+    }
+}
+
+/// Lanes standing before one element each, the factors of one draw, and those of the step that
+/// leads from an element's last draw to the first one of the element a vector further.
+struct Start<V> {
+    generators: Three<Generator<V>>,
+    one: Three<V>,
+    next: Three<V>,
 }
 
 impl<T: Float> Range<T> {
-    /// The generators with lane l standing before element l, and the factors of one draw and of
-    /// the jump that follows an element's draws.
     #[inline(always)]
-    fn start<S: Simd>(&self) -> ([Generator<S::F64>; 3], [S::F64; 3], [S::F64; 3]) {
+    fn start<S: Simd>(&self) -> Start<S::F64> {
         let lanes = S::F64::LANES;
         let draws = self.fill.draws();
         let mut states = [[0.0; 8]; 3];
@@ -110,21 +130,34 @@ impl<T: Float> Range<T> {
                 states[lane] = state as f64;
             }
         }
-        let none = S::F64::splat(0.0);
-        let mut generators = [Generator { state: none, modulus: none, inverse: none }; 3];
-        let (mut one, mut rest) = ([none; 3], [none; 3]);
-        for (i, (factor, modulus)) in GENERATORS.into_iter().enumerate() {
-            generators[i] = Generator {
-                // SAFETY: the widest f64 vector has eight lanes.
-                state: unsafe { S::F64::load(states[i].as_ptr()) },
-                modulus: S::F64::splat(modulus as f64),
-                inverse: S::F64::splat(1.0 / modulus as f64),
-            };
-            one[i] = S::F64::splat(factor as f64);
-            let ahead = (lanes - 1) * draws as usize;
-            rest[i] = S::F64::splat(power(factor, ahead + 1, modulus));
+        let generator = |i: usize| Generator {
+            // SAFETY: the widest f64 vector has eight lanes.
+            state: unsafe { S::F64::load(states[i].as_ptr()) },
+            modulus: S::F64::splat(GENERATORS[i].1 as f64),
+            inverse: S::F64::splat(1.0 / GENERATORS[i].1 as f64),
+        };
+        let ahead = (lanes - 1) * draws as usize + 1;
+        let factor =
+            |i: usize, draws| S::F64::splat(power(GENERATORS[i].0, draws, GENERATORS[i].1));
+        Start {
+            generators: Three(generator(0), generator(1), generator(2)),
+            one: Three(factor(0, 1), factor(1, 1), factor(2, 1)),
+            next: Three(factor(0, ahead), factor(1, ahead), factor(2, ahead)),
         }
-        (generators, one, rest)
+    }
+
+    /// Stores the first of these numbers, as many as are left.
+    #[inline(always)]
+    fn put<S: Simd>(&self, done: usize, x: S::F64) {
+        let mut wide = [0.0; 8];
+        // SAFETY: the widest f64 vector has eight lanes; this range owns its cells.
+        unsafe {
+            x.store(wide.as_mut_ptr());
+            let left = S::F64::LANES.min(self.count - done);
+            for (i, x) in wide.iter().enumerate().take(left) {
+                *self.out.add(done + i) = T::narrowed(*x);
+            }
+        }
     }
 }
 
@@ -133,51 +166,26 @@ impl<T: Float> Task for Range<T> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let lanes = S::F64::LANES;
-        let (mut generators, one, rest) = self.start::<S>();
-        let (mut low, mut span) = (0.0, 1.0);
-        let draws = match self.fill {
-            Fill::Randn => DRAWS_OF_NORMAL,
-            Fill::Rand => 1,
-            Fill::Uniform { low: from, high: to } => {
-                (low, span) = (from, to - from);
-                1
-            }
-        };
-        let plain = matches!(self.fill, Fill::Rand);
-        // The first draw is one step from the state before an element; the step that leads to
-        // the next vector's first draw includes the jump over the other lanes.
-        step(&mut generators, one);
+        let Start { mut generators, one, next } = self.start::<S>();
+        generators.advance(one);
         let mut done = 0;
         while done < self.count {
-            let mut u = draw(&generators);
-            for _ in 1..draws {
-                step(&mut generators, one);
-                u = u + draw(&generators);
-            }
-            step(&mut generators, rest);
-            let x = match draws {
-                1 if plain => u,
-                1 => S::F64::splat(low) + S::F64::splat(span) * u,
-                _ => u - S::F64::splat(6.0),
-            };
-            let mut wide = [0.0; 8];
-            // SAFETY: the widest f64 vector has eight lanes; this range owns its cells.
-            unsafe {
-                x.store(wide.as_mut_ptr());
-                for (i, x) in wide.iter().enumerate().take(lanes.min(self.count - done)) {
-                    *self.out.add(done + i) = T::narrowed(*x);
+            let mut u = generators.draw();
+            let x = match self.fill {
+                Fill::Rand => u,
+                Fill::Uniform { low, high } => S::F64::splat(low) + S::F64::splat(high - low) * u,
+                Fill::Randn => {
+                    for _ in 1..DRAWS_OF_NORMAL {
+                        generators.advance(one);
+                        u = u + generators.draw();
+                    }
+                    u - S::F64::splat(6.0)
                 }
-            }
-            done += lanes;
+            };
+            generators.advance(next);
+            self.put::<S>(done, x);
+            done += S::F64::LANES;
         }
-    }
-}
-
-#[inline(always)]
-fn step<V: Vector<Element = f64>>(generators: &mut [Generator<V>; 3], factors: [V; 3]) {
-    for (generator, factor) in generators.iter_mut().zip(factors) {
-        generator.advance(factor);
     }
 }
 

@@ -30,6 +30,8 @@ const SPINS_PER_YIELD: u32 = 64;
 struct Region {
     body: *const (dyn Fn(usize) + Sync),
     pieces: usize,
+    /// Workers that may help, counted from the first.
+    helpers: usize,
     next: AtomicUsize,
     finished: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -47,6 +49,49 @@ struct Shared {
     epoch: AtomicUsize,
     region: Mutex<Option<Arc<Region>>>,
     stop: AtomicBool,
+    /// Idle workers park at once instead of spinning.
+    rest: AtomicBool,
+}
+
+/// Regions running in which the wait for the last piece may exceed the work before the pool
+/// takes it that other work holds a core, and regions until it tries all threads again.
+const STRIKES: usize = 8;
+const TRUCE: usize = 1000;
+
+/// How many threads regions use at present. Published for a 32-thread pool beside one process
+/// that kept a single core busy: 9.88 tokens a second became 0.62 without such a guard.
+struct Guard {
+    all: usize,
+    active: usize,
+    strikes: usize,
+    truce: usize,
+    /// What a note would say; taken once.
+    note: Option<usize>,
+    noted: bool,
+}
+
+impl Guard {
+    fn new(all: usize) -> Guard {
+        Guard { all, active: all, strikes: 0, truce: 0, note: None, noted: false }
+    }
+
+    /// Takes in one region: the caller's own work, then its wait for the last piece.
+    fn observe(&mut self, work: Duration, wait: Duration) {
+        if self.truce > 0 {
+            self.truce -= 1;
+            if self.truce == 0 {
+                self.active = self.all;
+            }
+        }
+        self.strikes = if wait > work { self.strikes + 1 } else { 0 };
+        if self.strikes >= STRIKES && self.active > 1 {
+            self.active = self.active.div_ceil(2).max(1);
+            (self.strikes, self.truce) = (0, TRUCE);
+            if !self.noted {
+                (self.note, self.noted) = (Some(self.active), true);
+            }
+        }
+    }
 }
 
 struct Worker {
@@ -58,7 +103,10 @@ struct Worker {
 pub struct Workers {
     shared: Arc<Shared>,
     workers: Vec<Worker>,
-    busy: Mutex<()>,
+    /// Held while a region runs.
+    guard: Mutex<Guard>,
+    /// The guard's count, readable without the lock.
+    active: AtomicUsize,
 }
 
 thread_local! {
@@ -80,24 +128,37 @@ impl Workers {
             let (theirs, flag) = (shared.clone(), parked.clone());
             let spawned = thread::Builder::new()
                 .name(format!("rung-lanes-{index}"))
-                .spawn(move || serve(&theirs, &flag));
+                .spawn(move || serve(index - 1, &theirs, &flag));
             match spawned {
                 Ok(handle) => workers.push(Worker { handle: Some(handle), parked }),
                 Err(_) => break,
             }
         }
-        Workers { shared, workers, busy: Mutex::new(()) }
+        let threads = workers.len() + 1;
+        let active = AtomicUsize::new(threads);
+        Workers { shared, workers, guard: Mutex::new(Guard::new(threads)), active }
     }
 
-    /// Threads that work on a region, the caller included.
+    /// Threads that work on a region at present, the caller included.
     pub fn threads(&self) -> usize {
-        self.workers.len() + 1
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// The count to print, once, after other work on the machine made the pool use fewer threads:
+    /// `rung: note: other work on this machine; using 8 threads.`
+    pub fn note(&self) -> Option<usize> {
+        self.turn()?.note.take()
+    }
+
+    /// Sends idle workers to sleep at once, before a threaded library wants their cores.
+    pub fn rest(&self) {
+        self.shared.rest.store(true, Ordering::SeqCst);
     }
 
     /// How many pieces to cut `units` of work into: one below `threshold`, else pieces of at least
     /// `grain`, at most four a thread.
     pub fn pieces(&self, units: usize, threshold: usize, grain: usize) -> usize {
-        if self.workers.is_empty() || units < threshold || INSIDE.get() {
+        if self.threads() == 1 || units < threshold || INSIDE.get() {
             return 1;
         }
         (units / grain.max(1)).clamp(1, self.threads() * PIECES_PER_THREAD)
@@ -108,7 +169,7 @@ impl Workers {
     pub fn run(&self, pieces: usize, body: &(dyn Fn(usize) + Sync)) {
         let alone = pieces <= 1 || self.workers.is_empty() || INSIDE.get();
         let turn = if alone { None } else { self.turn() };
-        let Some(_turn) = turn else {
+        let Some(mut guard) = turn else {
             return (0..pieces).for_each(body);
         };
         // SAFETY: only the lifetime is erased; `Region` says who looks at `body`, and until when.
@@ -117,18 +178,25 @@ impl Workers {
                 body,
             )
         };
+        let helpers = (guard.active - 1).min(pieces - 1);
+        let started = Instant::now();
         let region = Arc::new(Region {
             body,
             pieces,
+            helpers,
             next: AtomicUsize::new(0),
             finished: AtomicUsize::new(0),
             panic: Mutex::new(None),
             caller: thread::current(),
         });
-        self.announce(Some(region.clone()), pieces - 1);
+        self.announce(Some(region.clone()), helpers);
         work(&region);
+        let worked = started.elapsed();
         wait_for_last(&region);
         *lock(&self.shared.region) = None;
+        guard.observe(worked, started.elapsed() - worked);
+        self.active.store(guard.active, Ordering::Relaxed);
+        drop(guard);
         if let Some(payload) = lock(&region.panic).take() {
             resume_unwind(payload);
         }
@@ -136,8 +204,8 @@ impl Workers {
 
     /// The right to run a region, unless another thread has it. A panic that passed through an
     /// earlier region leaves nothing half done.
-    fn turn(&self) -> Option<MutexGuard<'_, ()>> {
-        match self.busy.try_lock() {
+    fn turn(&self) -> Option<MutexGuard<'_, Guard>> {
+        match self.guard.try_lock() {
             Ok(guard) => Some(guard),
             Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
             Err(TryLockError::WouldBlock) => None,
@@ -146,6 +214,7 @@ impl Workers {
 
     fn announce(&self, region: Option<Arc<Region>>, helpers: usize) {
         *lock(&self.shared.region) = region;
+        self.shared.rest.store(false, Ordering::SeqCst);
         self.shared.epoch.fetch_add(1, Ordering::SeqCst);
         for worker in self.workers.iter().take(helpers) {
             if worker.parked.load(Ordering::SeqCst)
@@ -190,8 +259,8 @@ fn work(region: &Region) {
     INSIDE.set(false);
 }
 
-/// Spins, yielding now and then, until `done` or the spin time is over.
-fn spin_until(done: impl Fn() -> bool) -> bool {
+/// Spins, yielding now and then, until `done`, or until `enough` or the spin time is over.
+fn spin_until(done: impl Fn() -> bool, enough: impl Fn() -> bool) -> bool {
     let mut since: Option<Instant> = None;
     loop {
         for _ in 0..SPINS_PER_YIELD {
@@ -200,7 +269,7 @@ fn spin_until(done: impl Fn() -> bool) -> bool {
             }
             std::hint::spin_loop();
         }
-        if since.get_or_insert_with(Instant::now).elapsed() > SPIN {
+        if enough() || since.get_or_insert_with(Instant::now).elapsed() > SPIN {
             return done();
         }
         thread::yield_now();
@@ -209,7 +278,7 @@ fn spin_until(done: impl Fn() -> bool) -> bool {
 
 fn wait_for_last(region: &Region) {
     let done = || region.finished.load(Ordering::Acquire) == region.pieces;
-    if !spin_until(done) {
+    if !spin_until(done, || false) {
         while !done() {
             thread::park();
         }
@@ -217,11 +286,11 @@ fn wait_for_last(region: &Region) {
 }
 
 /// A worker's life: wait for an epoch, help, wait again.
-fn serve(shared: &Shared, parked: &AtomicBool) {
+fn serve(index: usize, shared: &Shared, parked: &AtomicBool) {
     let mut seen = 0;
     loop {
         let news = || shared.epoch.load(Ordering::SeqCst) != seen;
-        if !spin_until(news) {
+        if !spin_until(news, || shared.rest.load(Ordering::Relaxed)) {
             parked.store(true, Ordering::SeqCst);
             // Checked after the flag is up: whoever raised the epoch before saw it down, whoever
             // raises it later unparks.
@@ -235,7 +304,9 @@ fn serve(shared: &Shared, parked: &AtomicBool) {
             return;
         }
         let region = lock(&shared.region).clone();
-        if let Some(region) = region {
+        if let Some(region) = region
+            && index < region.helpers
+        {
             work(&region);
         }
     }
@@ -308,6 +379,35 @@ mod tests {
         }));
         assert!(caught.is_err());
         assert_eq!(count(&workers, 8), [1; 8]);
+    }
+
+    #[test]
+    fn eight_regions_that_wait_longer_than_they_work_halve_the_threads_for_a_while() {
+        let (short, long) = (Duration::from_micros(5), Duration::from_micros(50));
+        let mut guard = Guard::new(6);
+        (0..7).for_each(|_| guard.observe(short, long));
+        guard.observe(long, short);
+        (0..7).for_each(|_| guard.observe(short, long));
+        assert_eq!((guard.active, guard.note), (6, None));
+        guard.observe(short, long);
+        assert_eq!((guard.active, guard.note.take()), (3, Some(3)));
+        (0..TRUCE - 1).for_each(|_| guard.observe(long, short));
+        assert_eq!(guard.active, 3);
+        guard.observe(long, short);
+        assert_eq!(guard.active, 6);
+        (0..8).for_each(|_| guard.observe(short, long));
+        assert_eq!((guard.active, guard.note), (3, None));
+        (0..64).for_each(|_| guard.observe(short, long));
+        assert_eq!(guard.active, 1);
+    }
+
+    #[test]
+    fn resting_workers_still_wake_for_the_next_region() {
+        let workers = Workers::new(3);
+        for _ in 0..50 {
+            workers.rest();
+            assert_eq!(count(&workers, 9), [1; 9]);
+        }
     }
 
     #[test]
