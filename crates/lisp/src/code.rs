@@ -18,6 +18,9 @@ use crate::value::Value;
 /// A register of the running frame.
 pub type Register = u16;
 
+/// Stands for the running function in `Sibling`.
+pub const RUNNING: Register = Register::MAX;
+
 /// How two numbers are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
@@ -120,10 +123,12 @@ pub enum Op {
     Myself {
         to: Register,
     },
-    /// A function of the same `labels`, sharing what the running one captured.
+    /// A function of the same `labels` as the function in `of` (`RUNNING`: as the running one),
+    /// sharing what that one captured.
     Sibling {
         to: Register,
-        index: u32,
+        of: Register,
+        index: u16,
     },
     Closure {
         to: Register,
@@ -350,6 +355,10 @@ pub enum Capture {
     Register(Register),
     /// A value that the maker has captured itself.
     Captured(Register),
+    /// The maker itself.
+    Myself,
+    /// A function of the maker's `labels`.
+    Sibling(u16),
 }
 
 /// What a `Closure` or `Sibling` instruction makes.
@@ -358,6 +367,8 @@ pub struct Template {
     pub code: Ref<Code>,
     /// What is captured, in order.
     pub captures: Vec<Capture>,
+    /// The code of all functions of the `labels`, this one's first.
+    pub siblings: Option<Rc<[Ref<Code>]>>,
 }
 
 /// Compiled code of one function.
@@ -393,6 +404,8 @@ pub struct Exit {
     pub labels: Vec<u32>,
     /// Where a block's values go.
     pub to: Register,
+    /// A tagbody's exit stays open when somebody goes to one of its labels.
+    pub stays: bool,
 }
 
 impl Code {
@@ -411,11 +424,17 @@ impl Children for Code {
 
 /// The values that a closure captured. Functions of one `labels` share them.
 #[derive(Default)]
-pub struct Captures(pub SmallVec<[Value; 2]>);
+pub struct Captures {
+    /// The values.
+    pub values: SmallVec<[Value; 2]>,
+    /// The code of the functions that share them, when made by `labels`. That these are codes
+    /// and not functions keeps recursive local functions free of cycles.
+    pub siblings: Option<Rc<[Ref<Code>]>>,
+}
 
 impl Children for Captures {
     fn children(&self, visit: &mut dyn FnMut(&Value)) {
-        self.0.iter().for_each(visit);
+        self.values.iter().for_each(visit);
     }
 }
 

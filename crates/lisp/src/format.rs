@@ -23,7 +23,12 @@ pub use crate::format_natives::FORMAT;
 const WIDTH_LIMIT: i64 = 10_000_000;
 
 /// The text of a control string with its arguments; it will stand from `column` on.
-pub fn format(lisp: &mut Lisp, control: &str, arguments: &[Value], column: usize) -> Outcome<String> {
+pub fn format(
+    lisp: &mut Lisp,
+    control: &str,
+    arguments: &[Value],
+    column: usize,
+) -> Outcome<String> {
     let pieces = format_control::parse(control).map_err(|wrong| malformed(control, &wrong))?;
     let mut run = Run { lisp, out: String::new(), column, control: control.to_string() };
     let mut arguments = Arguments::new(arguments.to_vec());
@@ -374,7 +379,8 @@ impl Parameters {
                 Err(run.wrong(directive, format!("parameter {n} is too large")))
             }
             Some(_) => {
-                let text = format!("~{} wants a number as parameter {}", directive.character, at + 1);
+                let text =
+                    format!("~{} wants a number as parameter {}", directive.character, at + 1);
                 Err(run.wrong(directive, text))
             }
         }

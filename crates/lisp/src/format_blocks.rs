@@ -11,7 +11,11 @@ use crate::value::Value;
 
 impl Run<'_> {
     /// `~(`: lower case; `~:(` each word capitalised, `~@(` the first one, `~:@(` upper case.
-    pub(crate) fn case(&mut self, directive: &Directive, arguments: &mut Arguments) -> Outcome<Flow> {
+    pub(crate) fn case(
+        &mut self,
+        directive: &Directive,
+        arguments: &mut Arguments,
+    ) -> Outcome<Flow> {
         let start = self.out.len();
         let flow = self.pieces(&directive.clauses[0], arguments)?;
         let mut text = self.out.split_off(start).chars().collect::<Vec<_>>();
@@ -122,7 +126,10 @@ impl Run<'_> {
             Ok(pieces) => self.pieces(&pieces, arguments),
             Err(wrong) => {
                 let position = wrong.position;
-                Err(Escape::error(format!("format: {} at position {position} of {control:?}", wrong.text)))
+                Err(Escape::error(format!(
+                    "format: {} at position {position} of {control:?}",
+                    wrong.text
+                )))
             }
         };
         self.control = outer;
@@ -300,7 +307,7 @@ fn spread(
     let mut text = String::new();
     // Later gaps get what does not divide evenly.
     let mut pad = |text: &mut String| {
-        let count = if gaps == 0 { 0 } else { left / gaps };
+        let count = left.checked_div(gaps).unwrap_or(0);
         left -= count;
         gaps = gaps.saturating_sub(1);
         text.extend(std::iter::repeat_n(padding, count));

@@ -138,9 +138,8 @@ impl Run<'_> {
         }
         let exponent_known = exponent_text(&digits, scale, marker, exponent_digits);
         let mantissa = mantissa_text(&digits, scale, places);
-        let too_wide = |text: &str| {
-            width.is_some_and(|w| sign.len() + text.len() + exponent_known.len() > w)
-        };
+        let too_wide =
+            |text: &str| width.is_some_and(|w| sign.len() + text.len() + exponent_known.len() > w);
         let mantissa = match mantissa.strip_prefix('0') {
             Some(short) if too_wide(&mantissa) && short.len() > 1 => short.to_string(),
             _ => mantissa,
@@ -175,7 +174,8 @@ impl Run<'_> {
         let places = digits - point;
         let given = |at: usize| parameters.0.get(at).copied().unwrap_or(Parameter::Missing);
         if (0..=digits).contains(&places) {
-            let width = width.map_or(Parameter::Missing, |w| Parameter::Integer((w - spare).max(0)));
+            let width =
+                width.map_or(Parameter::Missing, |w| Parameter::Integer((w - spare).max(0)));
             let inner = [width, Parameter::Integer(places), Parameter::Missing, given(4), given(5)];
             let text = self.fixed(directive, &Parameters(inner.to_vec()), number)?;
             return Ok(format!("{text}{}", " ".repeat(spare as usize)));
@@ -232,6 +232,13 @@ fn fit(text: String, width: Option<usize>, overflow: Option<char>, padding: char
 /// `x * 10^places` as the nearest integer, halves to even, in digits.
 fn scaled(x: f64, places: i64) -> String {
     let Some((numerator, denominator)) = exact::rational(x) else { return String::new() };
+    // No double has more than 1074 places, nor as many as 310 digits before the point.
+    if places > 1100 {
+        return scaled(x, 1100) + &"0".repeat((places - 1100) as usize);
+    }
+    if places < -400 {
+        return "0".to_string();
+    }
     let power = BigInt::from(10).pow(places.unsigned_abs());
     let (numerator, denominator) = if places >= 0 {
         (numerator * power, denominator)
@@ -273,10 +280,10 @@ fn fixed_text(number: &Number, width: Option<usize>, places: Option<i64>, scale:
     {
         return short.to_string();
     }
-    let whole = if shortest.point > 0 { shortest.point } else { 0 };
-    let places = (width as i64 - whole - 1).max(0);
-    let text = point_text(&scaled(number.magnitude, places + scale), places, false);
-    if text == "." { "0.".to_string() } else { text }
+    // A fraction shows one digit, whatever the width.
+    let (whole, least) = if shortest.point > 0 { (shortest.point, 0) } else { (0, 1) };
+    let places = (width as i64 - whole - 1).max(least);
+    point_text(&scaled(number.magnitude, places + scale), places, false)
 }
 
 /// So many significant digits of the exact value.

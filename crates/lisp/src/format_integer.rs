@@ -104,7 +104,7 @@ fn with_commas(digits: &str, comma: char, interval: usize) -> String {
     let length = digits.len();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (length - at) % interval == 0 {
+        if at > 0 && (length - at).is_multiple_of(interval) {
             text.push(comma);
         }
         text.push(digit);
@@ -113,17 +113,52 @@ fn with_commas(digits: &str, comma: char, interval: usize) -> String {
 }
 
 const SMALL: [&str; 20] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
     "nineteen",
 ];
 const TENS: [&str; 10] =
     ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const GROUPS: [&str; 22] = [
-    "", " thousand", " million", " billion", " trillion", " quadrillion", " quintillion",
-    " sextillion", " septillion", " octillion", " nonillion", " decillion", " undecillion",
-    " duodecillion", " tredecillion", " quattuordecillion", " quindecillion", " sexdecillion",
-    " septendecillion", " octodecillion", " novemdecillion", " vigintillion",
+    "",
+    " thousand",
+    " million",
+    " billion",
+    " trillion",
+    " quadrillion",
+    " quintillion",
+    " sextillion",
+    " septillion",
+    " octillion",
+    " nonillion",
+    " decillion",
+    " undecillion",
+    " duodecillion",
+    " tredecillion",
+    " quattuordecillion",
+    " quindecillion",
+    " sexdecillion",
+    " septendecillion",
+    " octodecillion",
+    " novemdecillion",
+    " vigintillion",
 ];
 /// The words in which an ordinal is not the cardinal with `th`.
 const ORDINALS: [(&str, &str); 7] = [

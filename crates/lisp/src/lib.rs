@@ -7,22 +7,46 @@
 #![deny(unsafe_code)]
 
 pub mod code;
+mod compile;
 pub mod condition;
+pub mod core;
+mod embed;
 pub mod equality;
+pub mod expand;
 pub mod hash_table;
 pub mod heap;
+pub mod library;
 pub mod lisp;
+mod machine;
 pub mod native;
 pub mod numbers;
 pub mod object;
 pub mod package;
 pub mod printer;
+pub mod report;
 pub mod source;
 pub mod stack;
 pub mod stream;
+pub mod suggest;
 pub mod symbol;
 pub mod value;
+pub mod format;
+mod format_blocks;
+mod format_control;
+mod format_float;
+mod format_integer;
+mod format_natives;
+pub mod printer_float;
+mod printer_natives;
+mod printer_objects;
+pub mod reader;
+mod reader_dispatch;
+mod reader_natives;
+mod reader_packed;
+mod reader_token;
 
 pub use condition::{Condition, Escape, EscapeKind, Outcome};
-pub use lisp::Lisp;
+pub use embed::Next;
+pub use lisp::{Lisp, Options};
+pub use report::{Unhandled, UnhandledKind};
 pub use value::Value;

@@ -11,10 +11,28 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::code::{Function, Op};
+use crate::condition::{Condition, Escape, Outcome};
+use crate::expand::environment::Environment;
+use crate::expand::places::SetfExpander;
+use crate::heap::Ref;
+use crate::library::Library;
+use crate::machine::{Control, NO_OPS, Stacks};
+use crate::object::Object;
 use crate::package::{Access, PackageId, Packages};
 use crate::source::{Sources, Span};
 use crate::symbol::{self, Symbol, SymbolTable};
 use crate::value::Value;
+
+/// A function and the instruction after the one it stands at.
+pub(crate) type Site = (Ref<Function>, usize);
+
+fn site_span((function, pc): &Site) -> Option<Span> {
+    match &**function {
+        Function::Closure(closure) => closure.code.span(pc.saturating_sub(1)),
+        Function::Native(_) => None,
+    }
+}
 
 /// One running Lisp.
 pub struct Lisp {
@@ -28,7 +46,45 @@ pub struct Lisp {
     pub positions: RefCell<HashMap<usize, Span>>,
     /// Set from outside (Ctrl-C); the machine looks at calls and backward jumps.
     pub interrupt: Arc<AtomicBool>,
+    /// The embedder's `Options::arguments`.
+    pub arguments: Vec<String>,
     pub(crate) frame_limit: usize,
+    pub(crate) native_stack: usize,
+    /// When it was made.
+    pub(crate) started: std::time::Instant,
+    /// How many frames the next run of the machine may have.
+    pub(crate) frames_left: usize,
+    /// Whether the last call gave other than one value; they are in `extra`.
+    pub(crate) multiple: bool,
+    pub(crate) extra: Vec<Value>,
+    /// Dynamic bindings: the symbols and the values they hide.
+    pub(crate) bindings: Vec<(Symbol, Value)>,
+    pub(crate) controls: Vec<Control>,
+    pub(crate) next_exit: u64,
+    pub(crate) stacks: Vec<Stacks>,
+    pub(crate) no_ops: Rc<[Op]>,
+    /// The function that called a native last, and where it stood.
+    pub(crate) site: Option<Site>,
+    /// The same of the runs of the machine that wait for a native.
+    pub(crate) outer_sites: Vec<Site>,
+    /// The names of the frames at the last unhandled condition, innermost first.
+    pub(crate) backtrace: Vec<Value>,
+    /// The environment of the macro call being expanded.
+    pub(crate) macro_environment: Environment,
+    /// Global symbol macros.
+    pub(crate) symbol_macros: HashMap<Symbol, Value>,
+    /// Condition and structure classes by name.
+    pub(crate) classes: HashMap<Symbol, Ref<Object>>,
+    /// `deftype`: expanders by name.
+    pub(crate) types: HashMap<Symbol, Value>,
+    /// `defsetf` and `define-setf-expander`: see `expand::places`.
+    pub(crate) setf_expanders: HashMap<Symbol, SetfExpander>,
+    /// Documentation strings of variables and other things that keep none themselves.
+    pub(crate) documentation: HashMap<(Symbol, Symbol), Value>,
+    /// Definitions of the library in Lisp that have not been needed yet.
+    pub(crate) library: Library,
+    /// Warnings already given: text and place.
+    pub(crate) warned: std::collections::HashSet<(String, Option<Span>)>,
 }
 
 /// What an embedder chooses.
@@ -71,11 +127,149 @@ impl Lisp {
             sources: Sources::default(),
             positions: RefCell::default(),
             interrupt: Arc::default(),
+            arguments: options.arguments,
             frame_limit: options.frame_limit,
+            frames_left: options.frame_limit,
+            native_stack: options.native_stack,
+            started: std::time::Instant::now(),
+            multiple: false,
+            extra: Vec::new(),
+            bindings: Vec::new(),
+            controls: Vec::new(),
+            next_exit: 0,
+            stacks: Vec::new(),
+            no_ops: Rc::from(NO_OPS),
+            site: None,
+            outer_sites: Vec::new(),
+            backtrace: Vec::new(),
+            macro_environment: Environment::default(),
+            symbol_macros: HashMap::new(),
+            classes: HashMap::new(),
+            types: HashMap::new(),
+            setf_expanders: HashMap::new(),
+            documentation: HashMap::new(),
+            library: Library::default(),
+            warned: Default::default(),
         };
-        lisp.set_variable(symbol::T, Value::symbol(symbol::T));
-        lisp.set_variable(symbol::NIL, Value::Nil);
+        let streams = (options.input, options.output, options.error_output);
+        crate::library::start(&mut lisp, streams);
         lisp
+    }
+
+    /// A new uninterned symbol whose name begins with `prefix`.
+    pub fn gensym(&mut self, prefix: &str) -> Value {
+        let counter = self.variable(symbol::GENSYM_COUNTER).as_fixnum().unwrap_or(0);
+        self.set_variable(symbol::GENSYM_COUNTER, Value::Fixnum(counter.wrapping_add(1)));
+        Value::symbol(self.make_symbol(&format!("{prefix}{counter}")))
+    }
+
+    /// The global macro expander of a symbol, loaded from the library if need be.
+    pub fn macro_function(&mut self, name: Symbol) -> Outcome<Option<Value>> {
+        if self.symbols[name].macro_function.is_unbound()
+            && self.symbols[name].function.is_unbound()
+        {
+            self.load_from_library(name)?;
+        }
+        let function = &self.symbols[name].macro_function;
+        Ok((!function.is_unbound()).then(|| function.clone()))
+    }
+
+    /// The function of `(setf NAME)`.
+    pub fn setf_function(&mut self, name: Symbol) -> Outcome {
+        let function = self.symbols[name].setf_function.clone();
+        if function.is_unbound() {
+            let text = format!("there is no function (setf {})", self.shown(name));
+            return Err(Escape::of(symbol::UNDEFINED_FUNCTION, text));
+        }
+        Ok(function)
+    }
+
+    /// Where a form stands is where its macro call stood.
+    pub(crate) fn inherit_position(&self, form: &Value, expansion: &Value) {
+        if let (Value::Cons(from), Value::Cons(to)) = (form, expansion) {
+            let mut positions = self.positions.borrow_mut();
+            if let Some(span) = positions.get(&from.address()).copied() {
+                positions.entry(to.address()).or_insert(span);
+            }
+        }
+    }
+
+    /// Evaluates a form in no lexical environment; its first value.
+    pub fn eval_form(&mut self, form: &Value) -> Outcome {
+        let value = self.eval_keeping_values(form);
+        self.multiple = false;
+        value
+    }
+
+    /// Evaluates a form; the further values stay where a native's caller looks for them.
+    pub fn eval_keeping_values(&mut self, form: &Value) -> Outcome {
+        crate::stack::check("the form")?;
+        let function = crate::compile::compile_form(self, form)?;
+        self.call_keeping_values(&Value::Function(function), &[])
+    }
+
+    /// The form that called the running native.
+    pub fn call_span(&self) -> Option<Span> {
+        self.site.as_ref().and_then(site_span)
+    }
+
+    /// The innermost form with a place, from the running native outwards.
+    pub(crate) fn caller_span(&self) -> Option<Span> {
+        self.call_span().or_else(|| self.outer_sites.iter().rev().find_map(|site| site_span(site)))
+    }
+
+    /// A symbol as a message shows it: lower case, with its package where that matters.
+    pub fn shown(&self, symbol: Symbol) -> String {
+        let cell = &self.symbols[symbol];
+        let name = cell.name.to_lowercase();
+        let here = self.current_package();
+        match cell.package {
+            None => name,
+            Some(home) if home == here || self.access(here, symbol).is_some() => name,
+            Some(home) => {
+                let package = &self.packages[home];
+                let prefix = package.nicknames.first().unwrap_or(&package.name).to_lowercase();
+                let colons = match self.packages.external(home, &cell.name) {
+                    Some(_) => ":",
+                    None => "::",
+                };
+                if home == crate::package::KEYWORD {
+                    format!(":{name}")
+                } else {
+                    format!("{prefix}{colons}{name}")
+                }
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn unbound_variable(&self, symbol: Symbol) -> Escape {
+        let text = format!("the variable {} is unbound", self.shown(symbol));
+        let mut condition = Condition::new(symbol::UNBOUND_VARIABLE, text)
+            .with(symbol::KEY_NAME, Value::symbol(symbol));
+        condition.hint = crate::suggest::suggest(self, symbol, |cell| !cell.value.is_unbound());
+        condition.into()
+    }
+
+    #[cold]
+    pub(crate) fn undefined_function(&self, symbol: Symbol) -> Escape {
+        let cell = &self.symbols[symbol];
+        let name = self.shown(symbol);
+        let text = if !cell.macro_function.is_unbound() {
+            format!("{name} is a macro, not a function")
+        } else if crate::expand::special::special_operator(symbol).is_some() {
+            format!("{name} is a special operator, not a function")
+        } else if cell.package == Some(crate::package::CL) {
+            format!("cl:{name} is not in version 1")
+        } else {
+            format!("the function {name} is undefined")
+        };
+        let mut condition = Condition::new(symbol::UNDEFINED_FUNCTION, text)
+            .with(symbol::KEY_NAME, Value::symbol(symbol));
+        condition.hint = crate::suggest::suggest(self, symbol, |cell| {
+            !cell.function.is_unbound() || !cell.macro_function.is_unbound()
+        });
+        condition.into()
     }
 
     /// The value of a dynamic variable; `Unbound` when it has none.

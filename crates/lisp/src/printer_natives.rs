@@ -4,7 +4,7 @@
 use crate::condition::Outcome;
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
-use crate::printer::{prin1, princ, print_as, Case, Settings};
+use crate::printer::{Case, Settings, prin1, princ, print_as};
 use crate::symbol;
 use crate::value::Value;
 

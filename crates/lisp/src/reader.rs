@@ -29,6 +29,16 @@ pub enum ReadError {
     Escape(Escape),
 }
 
+impl ReadError {
+    /// With a hint.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> ReadError {
+        if let ReadError::Incomplete(condition) | ReadError::Wrong(condition) = &mut self {
+            condition.hint = Some(hint.into());
+        }
+        self
+    }
+}
+
 impl From<Escape> for ReadError {
     fn from(escape: Escape) -> ReadError {
         ReadError::Escape(escape)
@@ -124,14 +134,14 @@ impl Reader {
         self.backquotes = 0;
         self.suppress = lisp.flag(symbol::READ_SUPPRESS);
         loop {
+            self.skip_blanks(lisp)?;
             let start = self.position;
             match self.item(lisp)? {
                 Item::Form(value) => return Ok(Some(value)),
                 Item::Nothing => {}
                 Item::End => return Ok(None),
                 Item::Close => {
-                    let at = self.position.saturating_sub(1).max(start);
-                    return Err(self.wrong(at, "unmatched close parenthesis"));
+                    return Err(self.wrong(start, "unmatched close parenthesis"));
                 }
                 Item::Dot => return Err(self.wrong(start, "dot context error")),
             }
@@ -221,6 +231,7 @@ impl Reader {
     /// The next form, which must be there.
     pub(crate) fn form(&mut self, lisp: &mut Lisp, start: usize) -> Read<Value> {
         loop {
+            self.skip_blanks(lisp)?;
             let at = self.position;
             match self.item(lisp)? {
                 Item::Form(value) => return Ok(value),
@@ -237,6 +248,7 @@ impl Reader {
         self.open.push(start);
         let mut elements = Vec::new();
         let tail = loop {
+            self.skip_blanks(lisp)?;
             let at = self.position;
             match self.item(lisp)? {
                 Item::Form(value) => elements.push(value),
@@ -259,6 +271,7 @@ impl Reader {
     fn tail(&mut self, lisp: &mut Lisp, start: usize) -> Read<Value> {
         let tail = self.form(lisp, start)?;
         loop {
+            self.skip_blanks(lisp)?;
             let at = self.position;
             match self.item(lisp)? {
                 Item::Close => return Ok(tail),

@@ -54,7 +54,9 @@ fn read(lisp: &mut Lisp, arguments: &[Value], preserving: bool) -> Outcome {
         Some(value) => {
             // Only a token has looked at the character behind it; asking after a `)` would wait
             // for a line that nobody has to type.
-            if !preserving && reader.ended_by_token() && lisp.peek_char(&stream)?.is_some_and(is_blank)
+            if !preserving
+                && reader.ended_by_token()
+                && lisp.peek_char(&stream)?.is_some_and(is_blank)
             {
                 lisp.read_char(&stream)?;
             }
@@ -78,7 +80,8 @@ fn read_from_string(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     };
     let rest = arguments.get(3..).unwrap_or(&[]);
     let preserve = symbol::KEY_PRESERVE_WHITESPACE;
-    let [start, end, preserve] = keywords(lisp, rest, [symbol::KEY_START, symbol::KEY_END, preserve])?;
+    let [start, end, preserve] =
+        keywords(lisp, rest, [symbol::KEY_START, symbol::KEY_END, preserve])?;
     let length = text.len();
     let bound = |value: Option<Value>, otherwise: usize| match value {
         None | Some(Value::Nil) => Ok(otherwise),

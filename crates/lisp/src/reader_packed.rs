@@ -71,8 +71,10 @@ impl Reader {
                 self.next(lisp)?;
                 let (numbers, extents) = self.packed_body::<T>(lisp, start)?;
                 if rank.is_some_and(|rank| rank != extents.len() as u64) {
-                    let text =
-                        format!("packed literal has {} axes, not as its prefix says", extents.len());
+                    let text = format!(
+                        "packed literal has {} axes, not as its prefix says",
+                        extents.len()
+                    );
                     return Err(self.wrong(start, text));
                 }
                 self.finish(&numbers, &extents, start)

@@ -10,8 +10,8 @@ use crate::library::characters::upcase;
 use crate::lisp::Lisp;
 use crate::numbers::decimal::Decimal;
 use crate::package::{Access, PackageId};
-use crate::reader::{Item, Read, Reader, is_blank, is_terminating};
-use crate::symbol::{self, Symbol};
+use crate::reader::{Item, Read, ReadError, Reader, is_blank, is_terminating};
+use crate::symbol;
 use crate::value::Value;
 
 /// A run of constituent characters.
@@ -142,7 +142,7 @@ impl Reader {
         };
         let here = lisp.current_package();
         let Some(id) = lisp.packages.find_from(here, package) else {
-            return Err(self.wrong(start, format!("there is no package {package}")));
+            return Err(self.wrong(start, format!("there is no package {}", lower(package))));
         };
         if name.is_empty() && !token.escaped {
             return Err(self.wrong(start, format!("a name is missing after {}", lower(text))));
@@ -150,28 +150,33 @@ impl Reader {
         if internal {
             return Ok(Value::symbol(lisp.intern(id, name)));
         }
-        match external(lisp, id, name) {
+        match lisp.packages.external(id, name) {
             Some(symbol) => Ok(Value::symbol(symbol)),
-            None => Err(self.wrong(start, not_external(lisp, id, name))),
+            None => Err(self.not_external(lisp, id, name, start)),
         }
     }
-}
 
-fn external(lisp: &Lisp, package: PackageId, name: &str) -> Option<Symbol> {
-    // A package sees its own keywords and symbols alike; only exported ones are for others.
-    lisp.packages.external(package, name)
-}
-
-fn not_external(lisp: &Lisp, package: PackageId, name: &str) -> String {
-    let owner = lisp.packages[package].name.clone();
-    match lisp.packages.lookup(package, name) {
-        Some((_, Access::Internal)) => {
-            format!("{name} is not exported by package {owner} (::{} reads it)", lower(name))
+    fn not_external(
+        &self,
+        lisp: &Lisp,
+        package: PackageId,
+        name: &str,
+        start: usize,
+    ) -> ReadError {
+        let owner = lower(&lisp.packages[package].name);
+        let shown = lower(name);
+        match lisp.packages.lookup(package, name) {
+            Some((_, Access::Internal)) => self
+                .wrong(start, format!("package {owner} does not export {shown}"))
+                .hint(format!("{owner}::{shown} reads it all the same")),
+            _ => {
+                let error = self.wrong(start, format!("package {owner} has no symbol {shown}"));
+                match closest(lisp, package, name) {
+                    Some(other) => error.hint(format!("did you mean {owner}:{}", lower(&other))),
+                    None => error,
+                }
+            }
         }
-        _ => match closest(lisp, package, name) {
-            Some(other) => format!("package {owner} has no symbol {name}; did you mean {other}?"),
-            None => format!("package {owner} has no symbol {name}"),
-        },
     }
 }
 

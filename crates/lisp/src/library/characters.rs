@@ -176,12 +176,7 @@ pub static CHARACTERS: &[Native] = &[
         Ok(name.map_or(Value::Nil, |name| Value::string(&name)))
     }),
     native("name-char", "name", "The character of that name, or nil.", name_char),
-    native(
-        "digit-char",
-        "weight &optional radix",
-        "The digit of that weight, or nil.",
-        digit_char,
-    ),
+    native("digit-char", "weight &optional radix", "The digit of that weight, or nil.", digit_char),
     native(
         "digit-char-p",
         "character &optional radix",
@@ -259,9 +254,9 @@ fn digit_char(_: &mut Lisp, arguments: &[Value]) -> Outcome {
         }
         return Err(Escape::wrong_type("digit-char", symbol::UNSIGNED_BYTE, &arguments[0]));
     };
-    let digit = u32::try_from(weight).ok().and_then(|weight| {
-        if weight < radix { char::from_digit(weight, radix) } else { None }
-    });
+    let digit = u32::try_from(weight)
+        .ok()
+        .and_then(|weight| if weight < radix { char::from_digit(weight, radix) } else { None });
     Ok(digit.map_or(Value::Nil, |digit| Value::Char(digit.to_ascii_uppercase())))
 }
 

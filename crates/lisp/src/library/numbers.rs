@@ -61,14 +61,18 @@ pub static NUMBERS: &[Native] = &[
     native("-", "number &rest numbers", "The difference, or the negative.", |_, arguments| {
         match arguments {
             [number] => numbers::negate(number),
-            [first, rest @ ..] => rest.iter().try_fold(first.clone(), |a, b| numbers::subtract(&a, b)),
+            [first, rest @ ..] => {
+                rest.iter().try_fold(first.clone(), |a, b| numbers::subtract(&a, b))
+            }
             [] => Ok(Value::Nil),
         }
     }),
     native("/", "number &rest numbers", "The quotient, or the reciprocal.", |_, arguments| {
         match arguments {
             [number] => numbers::divide(&Value::Fixnum(1), number),
-            [first, rest @ ..] => rest.iter().try_fold(first.clone(), |a, b| numbers::divide(&a, b)),
+            [first, rest @ ..] => {
+                rest.iter().try_fold(first.clone(), |a, b| numbers::divide(&a, b))
+            }
             [] => Ok(Value::Nil),
         }
     }),
@@ -293,7 +297,8 @@ fn float_division(
         _ => {
             let (quotient, rest) = division::divide(operator, rounding, number, divisor)?;
             let like = [number, divisor].into_iter().find(|v| matches!(v, Value::Double(_)));
-            let like = like.or([number, divisor].into_iter().find(|v| matches!(v, Value::Single(_))));
+            let like =
+                like.or([number, divisor].into_iter().find(|v| matches!(v, Value::Single(_))));
             (super::numbers_float::to_float(lisp, "float", &quotient, like)?, rest)
         }
     };

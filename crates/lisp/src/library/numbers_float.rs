@@ -137,7 +137,9 @@ fn sqrt(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
         Value::Double(x) if x.is_finite() => Ok(Value::Double(rung_math::Sqrt::at(x))),
         infinite => match Real::of(number) {
             // Beyond the floats, though its root need not be.
-            Some(Real::Integer(n)) => to_float(lisp, "sqrt", &Value::integer(n.sqrt()), Some(&infinite)),
+            Some(Real::Integer(n)) => {
+                to_float(lisp, "sqrt", &Value::integer(n.sqrt()), Some(&infinite))
+            }
             _ => Ok(infinite),
         },
     }
@@ -159,7 +161,9 @@ fn natural_logarithm(lisp: &Lisp, number: &Value, like: Option<&Value>) -> Outco
         return Err(numbers::no_complex("log", &[number]));
     }
     let float = to_float(lisp, "log", number, like)?;
-    let lost = |x: f64| (x == 0.0 || x.is_infinite()) && !matches!(number, Value::Double(_) | Value::Single(_));
+    let lost = |x: f64| {
+        (x == 0.0 || x.is_infinite()) && !matches!(number, Value::Double(_) | Value::Single(_))
+    };
     match (&float, Real::of(number)) {
         (Value::Double(x), Some(real)) if lost(*x) => {
             let logarithm = power::logarithm_of_rational(&real, exact::DOUBLE);
@@ -206,8 +210,7 @@ fn integer_decode_float(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let (mantissa, exponent) =
         if mantissa == 0 { (0, 0) } else { (mantissa << room, exponent - room) };
     let sign = if negative { -1 } else { 1 };
-    let parts =
-        vec![Value::Fixnum(mantissa as i64), Value::Fixnum(exponent), Value::Fixnum(sign)];
+    let parts = vec![Value::Fixnum(mantissa as i64), Value::Fixnum(exponent), Value::Fixnum(sign)];
     Ok(lisp.values(parts))
 }
 

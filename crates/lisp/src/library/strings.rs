@@ -289,18 +289,13 @@ fn make_string(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     }
 }
 
-fn trim(
-    lisp: &mut Lisp,
-    operator: &str,
-    arguments: &[Value],
-    left: bool,
-    right: bool,
-) -> Outcome {
+fn trim(lisp: &mut Lisp, operator: &str, arguments: &[Value], left: bool, right: bool) -> Outcome {
     let bag = bag(operator, &arguments[0])?;
     let text = designator(lisp, operator, &arguments[1])?;
     let outside = |character: &char| !bag.contains(character);
     let start = if left { text.iter().position(outside).unwrap_or(text.len()) } else { 0 };
-    let end = if right { text.iter().rposition(outside).map_or(start, |at| at + 1) } else { text.len() };
+    let end =
+        if right { text.iter().rposition(outside).map_or(start, |at| at + 1) } else { text.len() };
     Ok(new_string(text[start..end.max(start)].to_vec()))
 }
 

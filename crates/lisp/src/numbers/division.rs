@@ -46,12 +46,7 @@ pub fn round2(a: &Value, b: &Value) -> Outcome<(Value, Value)> {
 }
 
 /// The integer quotient of two reals and the remainder.
-pub fn divide(
-    operator: &str,
-    rounding: Rounding,
-    a: &Value,
-    b: &Value,
-) -> Outcome<(Value, Value)> {
+pub fn divide(operator: &str, rounding: Rounding, a: &Value, b: &Value) -> Outcome<(Value, Value)> {
     match (a, b) {
         (Value::Fixnum(x), Value::Fixnum(y)) if *y != 0 && *y != -1 => {
             let (quotient, rest) = divide_fixnums(rounding, *x, *y);
@@ -91,7 +86,8 @@ fn divide_fixnums(rounding: Rounding, a: i64, b: i64) -> (i64, i64) {
             direction * i64::from(away)
         }
     };
-    (quotient + step, rest - step * b)
+    // The result fits; the product on the way need not (b the most negative fixnum).
+    (quotient + step, rest.wrapping_sub(step.wrapping_mul(b)))
 }
 
 fn divide_slowly(

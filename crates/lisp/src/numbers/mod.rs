@@ -70,9 +70,7 @@ impl Real {
                 Ok(small) => small as f64,
                 Err(_) => exact::round(n, &BigInt::one(), exact::DOUBLE),
             },
-            Real::Ratio(ratio) => {
-                exact::round(&ratio.numerator, &ratio.denominator, exact::DOUBLE)
-            }
+            Real::Ratio(ratio) => exact::round(&ratio.numerator, &ratio.denominator, exact::DOUBLE),
             Real::Single(x) => f64::from(*x),
             Real::Double(x) => *x,
         }
@@ -187,8 +185,12 @@ impl Operation {
                     return Ok(Value::Fixnum(n));
                 }
             }
-            (Value::Double(x), Value::Double(y)) => return Ok(Value::Double((self.double)(*x, *y))),
-            (Value::Single(x), Value::Single(y)) => return Ok(Value::Single((self.single)(*x, *y))),
+            (Value::Double(x), Value::Double(y)) => {
+                return Ok(Value::Double((self.double)(*x, *y)));
+            }
+            (Value::Single(x), Value::Single(y)) => {
+                return Ok(Value::Single((self.single)(*x, *y)));
+            }
             (Value::Double(x), Value::Fixnum(y)) => {
                 return Ok(Value::Double((self.double)(*x, *y as f64)));
             }
@@ -264,8 +266,7 @@ pub fn compare_as(
         (Value::Single(x), Value::Single(y)) => return Ok(x.partial_cmp(y)),
         _ => {}
     }
-    let number =
-        |value| Real::of(value).ok_or_else(|| Escape::wrong_type(operator, wanted, value));
+    let number = |value| Real::of(value).ok_or_else(|| Escape::wrong_type(operator, wanted, value));
     Ok(compare_reals(&number(a)?, &number(b)?))
 }
 
@@ -400,7 +401,10 @@ mod tests {
         let two53 = Value::Double(9007199254740992.0);
         assert_eq!(order(&Value::Fixnum((1 << 53) + 1), &two53), Some(Ordering::Greater));
         assert_eq!(order(&fraction(1, 10), &Value::Double(0.1)), Some(Ordering::Less));
-        assert_eq!(order(&Value::Double(f64::INFINITY), &int(&"9".repeat(400))), Some(Ordering::Greater));
+        assert_eq!(
+            order(&Value::Double(f64::INFINITY), &int(&"9".repeat(400))),
+            Some(Ordering::Greater)
+        );
         assert_eq!(order(&Value::Double(f64::NAN), &Value::Fixnum(1)), None);
         assert!(equals(&Value::Fixnum(0), &Value::Double(-0.0)));
         assert!(!equals(&Value::Double(0.1), &Value::Single(0.1)));

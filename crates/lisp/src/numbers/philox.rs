@@ -84,10 +84,7 @@ mod tests {
 
     #[test]
     fn known_answers() {
-        assert_eq!(
-            block([0; 4], [0; 2]),
-            [0x6627_E8D5, 0xE169_C58D, 0xBC57_AC4C, 0x9B00_DBD8]
-        );
+        assert_eq!(block([0; 4], [0; 2]), [0x6627_E8D5, 0xE169_C58D, 0xBC57_AC4C, 0x9B00_DBD8]);
         // From the reference implementation's table of known answers.
         assert_eq!(
             block([u32::MAX; 4], [u32::MAX; 2]),

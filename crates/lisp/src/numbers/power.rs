@@ -226,9 +226,7 @@ fn integer_logarithm(n: &BigInt) -> BigInt {
 /// The integer square root.
 pub fn isqrt(value: &Value) -> Outcome {
     match super::integer("isqrt", value)? {
-        n if n.is_negative() => {
-            Err(Escape::wrong_type("isqrt", symbol::UNSIGNED_BYTE, value))
-        }
+        n if n.is_negative() => Err(Escape::wrong_type("isqrt", symbol::UNSIGNED_BYTE, value)),
         n => Ok(Value::integer(n.sqrt())),
     }
 }
@@ -261,8 +259,12 @@ mod tests {
     fn integer_exponents_are_exact_for_rationals() {
         let expt = |base: Value, n| expt(&base, &Value::Fixnum(n), exact::DOUBLE);
         let text = "1267650600228229401496703205376";
-        assert!(expt(Value::Fixnum(2), 100).ok().unwrap().eql(&Value::integer(text.parse().unwrap())));
-        assert!(expt(Value::Fixnum(2), -2).ok().unwrap().eql(&super::super::ratio(1.into(), 4.into())));
+        assert!(
+            expt(Value::Fixnum(2), 100).ok().unwrap().eql(&Value::integer(text.parse().unwrap()))
+        );
+        assert!(
+            expt(Value::Fixnum(2), -2).ok().unwrap().eql(&super::super::ratio(1.into(), 4.into()))
+        );
         assert!(expt(Value::Double(1.5), 2).ok().unwrap().eql(&Value::Double(2.25)));
         assert!(expt(Value::Double(7.0), 0).ok().unwrap().eql(&Value::Double(1.0)));
         assert!(expt(Value::Fixnum(0), -1).is_err());

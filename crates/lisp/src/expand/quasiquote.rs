@@ -1,0 +1,127 @@
+//! Backquote: `(quasiquote x)` as the reader gives it becomes calls of `list`, `cons`,
+//! `append`. Nested backquotes count levels; vectors are built from their lists.
+
+use crate::condition::{Escape, Outcome};
+use crate::lisp::Lisp;
+use crate::object::Object;
+use crate::stack;
+use crate::symbol::{self, Symbol};
+use crate::value::{NIL, Value, list, list_with_tail};
+
+use super::{form, quoted};
+
+/// The expander of `quasiquote`.
+pub(crate) fn expand(_: &mut Lisp, arguments: &[Value]) -> Outcome {
+    match operand(&arguments[0]) {
+        Some(template) => build(&template, 1),
+        None => Err(Escape::program("backquote: expected one form")),
+    }
+}
+
+/// The one argument of `(operator argument)`.
+fn operand(form: &Value) -> Option<Value> {
+    let rest = form.as_cons()?.cdr();
+    let rest = rest.as_cons()?;
+    rest.cdr().is_nil().then(|| rest.car())
+}
+
+/// The argument of `(operator argument)` for that operator.
+fn marked(template: &Value, operator: Symbol) -> Option<Value> {
+    let is_marked = template.as_cons()?.car().is_symbol(operator);
+    if is_marked { operand(template) } else { None }
+}
+
+/// A form that builds the template.
+fn build(template: &Value, depth: u32) -> Outcome {
+    stack::check("the backquoted form")?;
+    match template {
+        Value::Cons(_) => {}
+        Value::Object(object) => {
+            if let Object::Array(array) = &**object
+                && array.rank() == 1
+            {
+                let elements = list(array.elements.borrow().clone());
+                let arguments = [Value::symbol(symbol::VECTOR), build(&elements, depth)?];
+                let [function, built] = arguments;
+                return Ok(form(
+                    symbol::APPLY,
+                    [form(symbol::FUNCTION, [function]), built],
+                ));
+            }
+            return Ok(quoted(template.clone()));
+        }
+        Value::Symbol(_) => return Ok(quoted(template.clone())),
+        _ => return Ok(template.clone()),
+    }
+    if let Some(inner) = marked(template, symbol::UNQUOTE) {
+        if depth == 1 {
+            return Ok(inner);
+        }
+        return rebuild(symbol::UNQUOTE, build(&inner, depth - 1)?);
+    }
+    if let Some(inner) = marked(template, symbol::QUASIQUOTE) {
+        return rebuild(symbol::QUASIQUOTE, build(&inner, depth + 1)?);
+    }
+    build_list(template, depth)
+}
+
+/// `(list 'operator inner)`.
+fn rebuild(operator: Symbol, inner: Value) -> Outcome {
+    Ok(form(symbol::LIST, [quoted(Value::symbol(operator)), inner]))
+}
+
+/// Runs of plain elements become `list`; spliced ones join with `append`.
+fn build_list(template: &Value, depth: u32) -> Outcome {
+    let (mut segments, mut run) = (Vec::new(), Vec::new());
+    let mut rest = template.clone();
+    let tail = loop {
+        let Value::Cons(pair) = rest.clone() else { break tail_form(&rest) };
+        if let Some(inner) = marked(&rest, symbol::UNQUOTE) {
+            // `(a . ,b)` reads as `(a unquote b)`.
+            break if depth == 1 {
+                inner
+            } else {
+                rebuild(symbol::UNQUOTE, build(&inner, depth - 1)?)?
+            };
+        }
+        let element = pair.car();
+        match marked(&element, symbol::UNQUOTE_SPLICING) {
+            Some(inner) if depth == 1 => {
+                end_run(&mut segments, &mut run);
+                segments.push(inner);
+            }
+            Some(inner) => run.push(rebuild(symbol::UNQUOTE_SPLICING, build(&inner, depth - 1)?)?),
+            None => run.push(build(&element, depth)?),
+        }
+        rest = pair.cdr();
+    };
+    if segments.is_empty() {
+        return Ok(with_tail(run, tail));
+    }
+    end_run(&mut segments, &mut run);
+    if tail.truth() {
+        segments.push(tail);
+    }
+    Ok(match segments.len() {
+        1 => segments.remove(0),
+        _ => form(symbol::APPEND, segments),
+    })
+}
+
+fn tail_form(tail: &Value) -> Value {
+    if tail.is_nil() { NIL } else { quoted(tail.clone()) }
+}
+
+fn end_run(segments: &mut Vec<Value>, run: &mut Vec<Value>) {
+    if !run.is_empty() {
+        segments.push(form(symbol::LIST, std::mem::take(run)));
+    }
+}
+
+fn with_tail(run: Vec<Value>, tail: Value) -> Value {
+    if tail.is_nil() {
+        return form(symbol::LIST, run);
+    }
+    let operator = Value::symbol(symbol::LIST_STAR);
+    list_with_tail([operator], list(run.into_iter().chain([tail]).collect::<Vec<_>>()))
+}

@@ -1,0 +1,746 @@
+//! Arrays (chapter 15): general arrays, strings and packed arrays behind one set of functions.
+//!
+//! `aref` and `set_aref` are also what the machine's instructions call. Operations on whole
+//! packed arrays are not here; they belong to the `linalg` package.
+
+use std::cell::{Cell, RefCell};
+
+use rung_array::{Array, Number};
+use rung_base::{ElementType, Shape};
+
+use crate::condition::{Condition, Escape, Outcome};
+use crate::heap::Ref;
+use crate::lisp::Lisp;
+use crate::native::{Native, keywords, native};
+use crate::numbers;
+use crate::object::{GeneralArray, Object, Text};
+use crate::symbol::{self, Symbol};
+use crate::value::{NIL, T, Value, list};
+
+use super::sequence_parts::{elements, list_elements};
+
+/// The value of a packed array's element; the half widths and f32 are single-floats.
+pub fn number_value(number: Number, element_type: ElementType) -> Value {
+    match number {
+        Number::F64(x) => Value::Double(x),
+        Number::F32(x) => Value::Single(x),
+        Number::I64(n) => Value::Fixnum(n),
+        Number::Bool(b) if element_type == ElementType::Bool => Value::Fixnum(i64::from(b)),
+        Number::Bool(b) => Value::Fixnum(i64::from(b)),
+    }
+}
+
+/// The number to store into an array of an element type.
+pub fn value_number(operator: &str, value: &Value, to: ElementType) -> Outcome<Number> {
+    let is_integer = matches!(value, Value::Fixnum(_)) || value.as_bignum().is_some();
+    if to.is_float() {
+        return match value {
+            Value::Double(x) => Ok(Number::F64(*x)),
+            Value::Single(x) => Ok(Number::F32(*x)),
+            Value::Fixnum(n) => Ok(Number::I64(*n)),
+            _ => numbers::to_double(value)
+                .map(Number::F64)
+                .ok_or_else(|| Escape::wrong_type(operator, symbol::REAL, value)),
+        };
+    }
+    match value {
+        Value::Fixnum(n) if to == ElementType::Bool && (0..=1).contains(n) => {
+            Ok(Number::Bool(*n == 1))
+        }
+        Value::Fixnum(n) if to != ElementType::Bool => Ok(Number::I64(*n)),
+        _ => {
+            let wanted = format!("a value that fits {}", type_name(to));
+            let expected = element_type_value(to);
+            let _ = is_integer;
+            Err(Escape::unexpected(operator, &wanted, expected, value))
+        }
+    }
+}
+
+/// The element type as a message names it.
+fn type_name(element_type: ElementType) -> &'static str {
+    match element_type {
+        ElementType::F64 => "double-float",
+        ElementType::F32 => "single-float",
+        ElementType::BF16 => "bfloat16",
+        ElementType::F16 => "float16",
+        ElementType::I64 => "(signed-byte 64)",
+        ElementType::I32 => "(signed-byte 32)",
+        ElementType::U8 => "(unsigned-byte 8)",
+        ElementType::Bool => "bit",
+    }
+}
+
+/// The type specifier of an element type.
+pub fn element_type_value(element_type: ElementType) -> Value {
+    let sized = |name, bits| list([Value::symbol(name), Value::Fixnum(bits)]);
+    match element_type {
+        ElementType::F64 => Value::symbol(symbol::DOUBLE_FLOAT),
+        ElementType::F32 => Value::symbol(symbol::SINGLE_FLOAT),
+        ElementType::BF16 => Value::symbol(symbol::BFLOAT16),
+        ElementType::F16 => Value::symbol(symbol::FLOAT16),
+        ElementType::I64 => sized(symbol::SIGNED_BYTE, 64),
+        ElementType::I32 => sized(symbol::SIGNED_BYTE, 32),
+        ElementType::U8 => sized(symbol::UNSIGNED_BYTE, 8),
+        ElementType::Bool => Value::symbol(symbol::BIT),
+    }
+}
+
+/// How elements of a type are stored: packed, as characters, or as any value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Stored {
+    /// Packed at an element type.
+    Packed(ElementType),
+    /// A string.
+    Characters,
+    /// Any value.
+    General,
+}
+
+/// How elements of the type that a specifier names are stored.
+pub fn stored(lisp: &mut Lisp, specifier: &Value) -> Outcome<Stored> {
+    let packed = |element_type| Ok(Stored::Packed(element_type));
+    if let Some(name) = specifier.as_symbol() {
+        return match name {
+            symbol::DOUBLE_FLOAT | symbol::LONG_FLOAT => packed(ElementType::F64),
+            symbol::SINGLE_FLOAT | symbol::SHORT_FLOAT => packed(ElementType::F32),
+            symbol::BFLOAT16 => packed(ElementType::BF16),
+            symbol::FLOAT16 => packed(ElementType::F16),
+            symbol::FIXNUM => packed(ElementType::I64),
+            symbol::BIT => packed(ElementType::Bool),
+            symbol::FLOAT => match lisp.variable(symbol::READ_DEFAULT_FLOAT_FORMAT).as_symbol() {
+                Some(symbol::SINGLE_FLOAT | symbol::SHORT_FLOAT) => packed(ElementType::F32),
+                _ => packed(ElementType::F64),
+            },
+            symbol::CHARACTER | symbol::BASE_CHAR | symbol::STANDARD_CHAR => Ok(Stored::Characters),
+            _ => Ok(Stored::General),
+        };
+    }
+    let parts = specifier.elements().collect::<Vec<_>>();
+    let low = parts.get(1).and_then(Value::as_fixnum);
+    let high = parts.get(2).and_then(Value::as_fixnum);
+    let range = match (parts.first().and_then(Value::as_symbol), low, high) {
+        (Some(symbol::UNSIGNED_BYTE), Some(bits @ 1..=62), _) => Some((0, (1i64 << bits) - 1)),
+        (Some(symbol::SIGNED_BYTE), Some(64), _) => Some((i64::MIN, i64::MAX)),
+        (Some(symbol::SIGNED_BYTE), Some(bits @ 1..=63), _) => {
+            Some((-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1))
+        }
+        (Some(symbol::INTEGER), Some(low), Some(high)) => Some((low, high)),
+        (Some(symbol::MOD), Some(n), _) => Some((0, n - 1)),
+        _ => None,
+    };
+    let bytes = parts.first().is_some_and(|head| {
+        head.is_symbol(symbol::UNSIGNED_BYTE) || head.is_symbol(symbol::SIGNED_BYTE)
+    });
+    Ok(match range {
+        Some((0, 1)) => Stored::Packed(ElementType::Bool),
+        Some((0, 255)) if bytes => Stored::Packed(ElementType::U8),
+        Some((low, high)) if bytes && low >= i64::from(i32::MIN) && high <= i64::from(i32::MAX) => {
+            Stored::Packed(ElementType::I32)
+        }
+        Some(_) if bytes => Stored::Packed(ElementType::I64),
+        _ => Stored::General,
+    })
+}
+
+/// A packed vector of the elements.
+pub fn packed_vector(element_type: ElementType, elements: &[Value]) -> Outcome {
+    packed_array(element_type, Shape::vector(elements.len()), elements)
+}
+
+fn packed_array(element_type: ElementType, shape: Shape, elements: &[Value]) -> Outcome {
+    let mut array = Array::zeros(element_type, shape.clone())?;
+    let rank = shape.rank();
+    let flat = if rank == 1 { array } else { array.reshape(Shape::vector(elements.len()))? };
+    array = flat;
+    for (index, element) in elements.iter().enumerate() {
+        let number = value_number("make-array", element, element_type)?;
+        array.set(&[index as i64], number)?;
+    }
+    let array = if rank == 1 { array } else { array.reshape(shape)? };
+    Ok(Value::packed(array))
+}
+
+/// A vector whose elements are of the type that a specifier names.
+pub fn vector_of_type(lisp: &mut Lisp, specifier: &Value, all: Vec<Value>) -> Outcome {
+    match stored(lisp, specifier)? {
+        Stored::Packed(element_type) => packed_vector(element_type, &all),
+        Stored::Characters => super::sequences::of_type(lisp, &Value::symbol(symbol::STRING), all),
+        Stored::General => Ok(Value::vector(all)),
+    }
+}
+
+#[cold]
+fn outside(index: &Value, length: usize) -> Escape {
+    match index.as_fixnum() {
+        Some(n) => {
+            let text = format!("aref: index {n} is outside an axis of length {length}");
+            let condition = Condition::new(symbol::INDEX_ERROR, text);
+            condition.with(symbol::KEY_DATUM, index.clone()).into()
+        }
+        None => Escape::wrong_type("aref", symbol::UNSIGNED_BYTE, index),
+    }
+}
+
+/// `(aref array index)` for one index.
+pub fn aref(array: &Value, index: &Value) -> Outcome {
+    let at = index.as_index().unwrap_or(usize::MAX);
+    match array {
+        Value::Object(object) => match &**object {
+            Object::Array(general) if general.rank() == 1 => {
+                let elements = general.elements.borrow();
+                elements.get(at).cloned().ok_or_else(|| outside(index, elements.len()))
+            }
+            Object::Packed(packed) => {
+                let packed = packed.borrow();
+                if packed.rank() != 1 {
+                    return Err(wrong_rank(1, packed.rank()));
+                }
+                if let Some(elements) = packed.as_slice::<f64>() {
+                    let element = elements.get(at).copied().map(Value::Double);
+                    return element.ok_or_else(|| outside(index, elements.len()));
+                }
+                if at >= packed.size() {
+                    return Err(outside(index, packed.size()));
+                }
+                Ok(number_value(packed.get(&[at as i64])?, packed.element_type()))
+            }
+            Object::Array(general) => Err(wrong_rank(1, general.rank())),
+            _ => Err(Escape::wrong_type("aref", symbol::ARRAY, array)),
+        },
+        Value::String(text) => {
+            let characters = text.characters.borrow();
+            let found = characters.get(at).copied().map(Value::Char);
+            found.ok_or_else(|| outside(index, characters.len()))
+        }
+        _ => Err(Escape::wrong_type("aref", symbol::ARRAY, array)),
+    }
+}
+
+#[cold]
+fn wrong_rank(count: usize, rank: usize) -> Escape {
+    let axes = if rank == 1 { "axis" } else { "axes" };
+    let text = format!("aref: {count} indices do not fit an array with {rank} {axes}");
+    Escape::of(symbol::PROGRAM_ERROR, text)
+}
+
+/// `(setf (aref array index) value)` for one index.
+pub fn set_aref(array: &Value, index: &Value, value: Value) -> Outcome<()> {
+    let at = index.as_index().unwrap_or(usize::MAX);
+    match array {
+        Value::Object(object) => match &**object {
+            Object::Array(general) if general.rank() == 1 => {
+                let mut elements = general.elements.borrow_mut();
+                let length = elements.len();
+                let Some(slot) = elements.get_mut(at) else { return Err(outside(index, length)) };
+                let old = std::mem::replace(slot, value);
+                drop(elements);
+                drop(old);
+                Ok(())
+            }
+            Object::Packed(packed) => {
+                let mut packed = packed.borrow_mut();
+                if packed.rank() != 1 {
+                    return Err(wrong_rank(1, packed.rank()));
+                }
+                if at >= packed.size() {
+                    return Err(outside(index, packed.size()));
+                }
+                let number = value_number("(setf aref)", &value, packed.element_type())?;
+                Ok(packed.set(&[at as i64], number)?)
+            }
+            Object::Array(general) => Err(wrong_rank(1, general.rank())),
+            _ => Err(Escape::wrong_type("(setf aref)", symbol::ARRAY, array)),
+        },
+        Value::String(text) => {
+            let Value::Char(c) = value else {
+                return Err(Escape::wrong_type("(setf aref)", symbol::CHARACTER, &value));
+            };
+            let mut characters = text.characters.borrow_mut();
+            let length = characters.len();
+            let slot = characters.get_mut(at).ok_or_else(|| outside(index, length))?;
+            *slot = c;
+            Ok(())
+        }
+        _ => Err(Escape::wrong_type("(setf aref)", symbol::ARRAY, array)),
+    }
+}
+
+/// The length along each axis of any array.
+pub fn dimensions(operator: &str, array: &Value) -> Outcome<Vec<usize>> {
+    match array {
+        Value::String(text) => Ok(vec![text.characters.borrow().len()]),
+        Value::Object(object) => match &**object {
+            Object::Array(general) => Ok(general.dimensions.borrow().clone()),
+            Object::Packed(packed) => Ok(packed.borrow().shape().to_vec()),
+            _ => Err(Escape::wrong_type(operator, symbol::ARRAY, array)),
+        },
+        _ => Err(Escape::wrong_type(operator, symbol::ARRAY, array)),
+    }
+}
+
+/// Where in row-major order an element is.
+fn row_major(operator: &str, array: &Value, indices: &[Value]) -> Outcome<usize> {
+    let dimensions = dimensions(operator, array)?;
+    if dimensions.len() != indices.len() {
+        return Err(wrong_rank(indices.len(), dimensions.len()));
+    }
+    let mut at = 0;
+    for (index, length) in indices.iter().zip(&dimensions) {
+        match index.as_index() {
+            Some(index) if index < *length => at = at * length + index,
+            _ => return Err(outside(index, *length)),
+        }
+    }
+    Ok(at)
+}
+
+fn aref_any(array: &Value, indices: &[Value]) -> Outcome {
+    if let [index] = indices {
+        return aref(array, index);
+    }
+    let at = row_major("aref", array, indices)?;
+    row_major_get(array, at)
+}
+
+fn set_any(array: &Value, indices: &[Value], value: &Value) -> Outcome {
+    if let [index] = indices {
+        set_aref(array, index, value.clone())?;
+    } else {
+        let at = row_major("(setf aref)", array, indices)?;
+        row_major_set(array, at, value)?;
+    }
+    Ok(value.clone())
+}
+
+/// The index along each axis of a position in row-major order.
+fn unravel(shape: &[usize], mut at: usize) -> Vec<i64> {
+    let mut index = vec![0; shape.len()];
+    for (axis, length) in shape.iter().enumerate().rev() {
+        index[axis] = (at % length) as i64;
+        at /= length;
+    }
+    index
+}
+
+fn row_major_get(array: &Value, at: usize) -> Outcome {
+    if let Some(packed) = array.as_packed() {
+        let packed = packed.borrow();
+        if at >= packed.size() {
+            return Err(outside(&Value::size(at), packed.size()));
+        }
+        let index = unravel(packed.shape(), at);
+        return Ok(number_value(packed.get(&index)?, packed.element_type()));
+    }
+    if let Some(general) = array.as_array() {
+        let elements = general.elements.borrow();
+        let found = elements.get(at).cloned();
+        return found.ok_or_else(|| outside(&Value::size(at), elements.len()));
+    }
+    aref(array, &Value::size(at))
+}
+
+fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
+    if let Some(packed) = array.as_packed() {
+        let mut packed = packed.borrow_mut();
+        if at >= packed.size() {
+            return Err(outside(&Value::size(at), packed.size()));
+        }
+        let index = unravel(packed.shape(), at);
+        let number = value_number("(setf aref)", value, packed.element_type())?;
+        return Ok(packed.set(&index, number)?);
+    }
+    if let Some(general) = array.as_array() {
+        let mut elements = general.elements.borrow_mut();
+        let length = elements.len();
+        let Some(slot) = elements.get_mut(at) else {
+            return Err(outside(&Value::size(at), length));
+        };
+        let old = std::mem::replace(slot, value.clone());
+        drop(elements);
+        drop(old);
+        return Ok(());
+    }
+    set_aref(array, &Value::size(at), value.clone())
+}
+
+/// The table.
+pub static ARRAYS: &[Native] = &[
+    native(
+        "make-array",
+        "dimensions &key element-type initial-element initial-contents adjustable fill-pointer",
+        "A new array; numbers of one type are packed.",
+        make_array,
+    ),
+    native("vector", "&rest elements", "A general vector.", |_, a| Ok(Value::vector(a.to_vec()))),
+    native("aref", "array &rest indices", "The element at a place.", |_, a| {
+        aref_any(&a[0], &a[1..])
+    }),
+    native("svref", "vector index", "The element at a position.", |_, a| aref(&a[0], &a[1])),
+    native("bit", "array &rest indices", "The bit at a place.", |_, a| aref_any(&a[0], &a[1..])),
+    native("sbit", "array &rest indices", "The bit at a place.", |_, a| aref_any(&a[0], &a[1..])),
+    native(
+        "rung::%set-aref",
+        "array &rest indices-and-value",
+        "Replaces the element at a place.",
+        |_, a| {
+            let (value, indices) = (&a[a.len() - 1], &a[1..a.len() - 1]);
+            set_any(&a[0], indices, value)
+        },
+    ),
+    native("row-major-aref", "array index", "The element at a row-major position.", |_, a| {
+        row_major_get(&a[0], a[1].as_index().unwrap_or(usize::MAX))
+    }),
+    native("rung::%set-row-major-aref", "array index value", "Replaces an element.", |_, a| {
+        row_major_set(&a[0], a[1].as_index().unwrap_or(usize::MAX), &a[2])?;
+        Ok(a[2].clone())
+    }),
+    native("array-row-major-index", "array &rest indices", "A row-major position.", |_, a| {
+        Ok(Value::size(row_major("array-row-major-index", &a[0], &a[1..])?))
+    }),
+    native("array-in-bounds-p", "array &rest indices", "Whether there is such a place.", |_, a| {
+        Ok(Value::boolean(row_major("array-in-bounds-p", &a[0], &a[1..]).is_ok()))
+    }),
+    native("array-dimensions", "array", "The length along each axis.", |_, a| {
+        let dimensions = dimensions("array-dimensions", &a[0])?;
+        Ok(list(dimensions.into_iter().map(Value::size).collect::<Vec<_>>()))
+    }),
+    native("array-dimension", "array axis", "The length along an axis.", |_, a| {
+        let dimensions = dimensions("array-dimension", &a[0])?;
+        let axis = a[1].as_index().and_then(|axis| dimensions.get(axis));
+        axis.map(|length| Value::size(*length)).ok_or_else(|| {
+            let text = format!("array-dimension: the array has {} axes", dimensions.len());
+            Escape::of(symbol::AXIS_ERROR, text)
+        })
+    }),
+    native("array-rank", "array", "The number of axes.", |_, a| {
+        Ok(Value::size(dimensions("array-rank", &a[0])?.len()))
+    }),
+    native("array-total-size", "array", "The number of elements.", |_, a| {
+        Ok(Value::size(dimensions("array-total-size", &a[0])?.iter().product()))
+    }),
+    native("array-element-type", "array", "The type of the elements.", |_, a| match &a[0] {
+        Value::String(_) => Ok(Value::symbol(symbol::CHARACTER)),
+        other => match other.as_packed() {
+            Some(packed) => Ok(element_type_value(packed.borrow().element_type())),
+            None => dimensions("array-element-type", other).map(|_| T),
+        },
+    }),
+    native(
+        "upgraded-array-element-type",
+        "type &optional environment",
+        "The type that elements are stored at.",
+        |lisp, a| {
+            Ok(match stored(lisp, &a[0])? {
+                Stored::Packed(element_type) => element_type_value(element_type),
+                Stored::Characters => Value::symbol(symbol::CHARACTER),
+                Stored::General => T,
+            })
+        },
+    ),
+    native("arrayp", "object", "Whether it is an array.", |_, a| {
+        Ok(Value::boolean(dimensions("arrayp", &a[0]).is_ok()))
+    }),
+    native("vectorp", "object", "Whether it is an array with one axis.", |_, a| {
+        Ok(Value::boolean(dimensions("vectorp", &a[0]).is_ok_and(|d| d.len() == 1)))
+    }),
+    native("simple-vector-p", "object", "Whether it is a simple general vector.", |_, a| {
+        Ok(Value::boolean(a[0].as_array().is_some_and(|array| {
+            array.rank() == 1 && array.fill_pointer.get().is_none() && !array.adjustable
+        })))
+    }),
+    native("bit-vector-p", "object", "Whether it is a vector of bits.", |_, a| {
+        Ok(Value::boolean(is_bit_vector(&a[0])))
+    }),
+    native("simple-bit-vector-p", "object", "Whether it is a vector of bits.", |_, a| {
+        Ok(Value::boolean(is_bit_vector(&a[0])))
+    }),
+    native("adjustable-array-p", "array", "Whether it was made adjustable.", |_, a| {
+        dimensions("adjustable-array-p", &a[0])?;
+        Ok(Value::boolean(match &a[0] {
+            Value::String(text) => text.adjustable.get(),
+            other => other.as_array().is_some_and(|array| array.adjustable),
+        }))
+    }),
+    native("array-has-fill-pointer-p", "array", "Whether it has a fill pointer.", |_, a| {
+        Ok(Value::boolean(fill_pointer_of(&a[0]).is_some()))
+    }),
+    native("fill-pointer", "vector", "How many elements count.", |_, a| {
+        let pointer = fill_pointer_of(&a[0]);
+        pointer.map(Value::size).ok_or_else(|| no_fill_pointer("fill-pointer", &a[0]))
+    }),
+    native("rung::%set-fill-pointer", "vector value", "Sets how many elements count.", |_, a| {
+        let wrong = || Escape::wrong_type("fill-pointer", symbol::UNSIGNED_BYTE, &a[1]);
+        set_fill_pointer("fill-pointer", &a[0], a[1].as_index().ok_or_else(wrong)?)?;
+        Ok(a[1].clone())
+    }),
+    native("vector-push", "element vector", "Adds an element if there is room.", |_, a| {
+        push(&a[1], &a[0], false)
+    }),
+    native(
+        "vector-push-extend",
+        "element vector &optional extension",
+        "Adds an element, making room if need be.",
+        |_, a| push(&a[1], &a[0], true),
+    ),
+    native("vector-pop", "vector", "Takes off the last element.", |_, a| {
+        let pointer = fill_pointer_of(&a[0]).ok_or_else(|| no_fill_pointer("vector-pop", &a[0]))?;
+        let Some(last) = pointer.checked_sub(1) else {
+            return Err(Escape::error("vector-pop: the vector is empty"));
+        };
+        set_fill_pointer("vector-pop", &a[0], last)?;
+        aref(&a[0], &Value::size(last))
+    }),
+    native(
+        "adjust-array",
+        "array dimensions &key element-type initial-element initial-contents fill-pointer",
+        "An array of another size with the elements that both have.",
+        adjust_array,
+    ),
+    native("rung::%packed-copy", "array", "A fresh array that shares storage until written.", |_, a| {
+        Ok(match a[0].as_packed() {
+            Some(packed) => Value::packed(packed.borrow().clone()),
+            None => a[0].clone(),
+        })
+    }),
+];
+
+fn is_bit_vector(value: &Value) -> bool {
+    value.as_packed().is_some_and(|packed| {
+        let packed = packed.borrow();
+        packed.element_type() == ElementType::Bool && packed.rank() == 1
+    })
+}
+
+fn fill_pointer_of(value: &Value) -> Option<usize> {
+    match value {
+        Value::String(text) => text.fill_pointer.get(),
+        other => other.as_array().and_then(|array| array.fill_pointer.get()),
+    }
+}
+
+fn no_fill_pointer(operator: &str, value: &Value) -> Escape {
+    Escape::unexpected(operator, "a vector with a fill pointer", Value::symbol(symbol::VECTOR), value)
+}
+
+fn set_fill_pointer(operator: &str, value: &Value, pointer: usize) -> Outcome<()> {
+    let room = dimensions(operator, value)?.first().copied().unwrap_or(0);
+    if fill_pointer_of(value).is_none() {
+        return Err(no_fill_pointer(operator, value));
+    }
+    if pointer > room {
+        return Err(outside(&Value::size(pointer), room));
+    }
+    match value {
+        Value::String(text) => text.fill_pointer.set(Some(pointer)),
+        other => {
+            if let Some(array) = other.as_array() {
+                array.fill_pointer.set(Some(pointer));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn push(vector: &Value, element: &Value, extend: bool) -> Outcome {
+    let operator = if extend { "vector-push-extend" } else { "vector-push" };
+    let pointer = fill_pointer_of(vector).ok_or_else(|| no_fill_pointer(operator, vector))?;
+    let room = dimensions(operator, vector)?[0];
+    if pointer == room {
+        if !extend {
+            return Ok(NIL);
+        }
+        let larger = (room * 2).max(8);
+        match vector {
+            Value::String(text) => text.characters.borrow_mut().resize(larger, ' '),
+            other => {
+                if let Some(array) = other.as_array() {
+                    array.elements.borrow_mut().resize(larger, NIL);
+                    *array.dimensions.borrow_mut() = vec![larger];
+                }
+            }
+        }
+    }
+    set_aref(vector, &Value::size(pointer), element.clone())?;
+    set_fill_pointer(operator, vector, pointer + 1)?;
+    Ok(Value::size(pointer))
+}
+
+/// The dimensions that `make-array` is given: a number or a list of numbers.
+fn given_dimensions(value: &Value) -> Outcome<Vec<usize>> {
+    let parts = match value {
+        Value::Fixnum(_) => vec![value.clone()],
+        _ => list_elements("make-array", value)?,
+    };
+    let mut dimensions = Vec::new();
+    for part in parts {
+        let wrong = || Escape::wrong_type("make-array", symbol::UNSIGNED_BYTE, &part);
+        dimensions.push(part.as_index().ok_or_else(wrong)?);
+    }
+    let size = dimensions.iter().try_fold(1usize, |size, n| size.checked_mul(*n));
+    if dimensions.len() > 64 || size.is_none_or(|size| size > 1 << 62) {
+        return Err(Escape::program("make-array: the array would be too large"));
+    }
+    Ok(dimensions)
+}
+
+/// Nested sequences as elements in row-major order.
+fn contents(value: &Value, dimensions: &[usize], into: &mut Vec<Value>) -> Outcome<()> {
+    let Some((length, inner)) = dimensions.split_first() else {
+        into.push(value.clone());
+        return Ok(());
+    };
+    let all = elements("make-array", value)?;
+    if all.len() != *length {
+        let text = format!(
+            "make-array: the contents have {} elements where the shape has {length}",
+            all.len()
+        );
+        return Err(Escape::of(symbol::SHAPE_ERROR, text));
+    }
+    for element in &all {
+        contents(element, inner, into)?;
+    }
+    Ok(())
+}
+
+const MAKE: [Symbol; 5] = [
+    symbol::KEY_ELEMENT_TYPE,
+    symbol::KEY_INITIAL_ELEMENT,
+    symbol::KEY_INITIAL_CONTENTS,
+    symbol::KEY_ADJUSTABLE,
+    symbol::KEY_FILL_POINTER,
+];
+
+fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let [element_type, initial, given, adjustable, fill] = keywords(lisp, &a[1..], MAKE)?;
+    let dimensions = given_dimensions(&a[0])?;
+    let size = dimensions.iter().product::<usize>();
+    let mut stored = match &element_type {
+        Some(specifier) => stored(lisp, specifier)?,
+        None => Stored::General,
+    };
+    let adjustable = adjustable.is_some_and(|value| value.truth());
+    let fill = match fill {
+        None | Some(Value::Nil) => None,
+        Some(Value::Symbol(symbol::T)) => Some(size),
+        Some(value) => {
+            let wrong = || Escape::wrong_type("make-array", symbol::UNSIGNED_BYTE, &value);
+            Some(value.as_index().filter(|n| *n <= size).ok_or_else(wrong)?)
+        }
+    };
+    if (fill.is_some() || dimensions.len() != 1)
+        && (stored == Stored::Characters && dimensions.len() != 1)
+        || (fill.is_some() && matches!(stored, Stored::Packed(_)))
+    {
+        // Strings have one axis, and packed storage does not grow.
+        stored = Stored::General;
+    }
+    let all = match given {
+        Some(given) => {
+            let mut all = Vec::with_capacity(size);
+            contents(&given, &dimensions, &mut all)?;
+            Some(all)
+        }
+        None => None,
+    };
+    match stored {
+        Stored::Packed(element_type) => {
+            let shape = Shape::new(dimensions.iter().copied())?;
+            match (all, initial) {
+                (Some(all), _) => packed_array(element_type, shape, &all),
+                (None, Some(value)) => {
+                    let number = value_number("make-array", &value, element_type)?;
+                    Ok(Value::packed(Array::full(element_type, shape, number)?))
+                }
+                (None, None) => Ok(Value::packed(Array::zeros(element_type, shape)?)),
+            }
+        }
+        Stored::Characters => {
+            let all = all.unwrap_or_else(|| vec![initial.unwrap_or(Value::Char(' ')); size]);
+            make_string(&all, fill, adjustable)
+        }
+        Stored::General => {
+            let default = if element_type.is_some_and(|t| is_number_type(&t)) {
+                Value::Fixnum(0)
+            } else {
+                NIL
+            };
+            let elements = all.unwrap_or_else(|| vec![initial.unwrap_or(default); size]);
+            Ok(Value::object(Object::Array(GeneralArray {
+                dimensions: RefCell::new(dimensions),
+                elements: RefCell::new(elements),
+                fill_pointer: Cell::new(fill),
+                adjustable,
+            })))
+        }
+    }
+}
+
+fn is_number_type(specifier: &Value) -> bool {
+    let head = specifier.as_cons().map(|pair| pair.car()).unwrap_or_else(|| specifier.clone());
+    let numeric = [
+        symbol::INTEGER,
+        symbol::UNSIGNED_BYTE,
+        symbol::SIGNED_BYTE,
+        symbol::NUMBER,
+        symbol::REAL,
+        symbol::RATIONAL,
+        symbol::DOUBLE_FLOAT,
+        symbol::SINGLE_FLOAT,
+        symbol::FIXNUM,
+        symbol::BIT,
+    ];
+    numeric.iter().any(|name| head.is_symbol(*name))
+}
+
+fn make_string(all: &[Value], fill: Option<usize>, adjustable: bool) -> Outcome {
+    let mut characters = Vec::with_capacity(all.len());
+    for element in all {
+        let Value::Char(c) = element else {
+            return Err(Escape::wrong_type("make-array", symbol::CHARACTER, element));
+        };
+        characters.push(*c);
+    }
+    let text = Text::from(characters);
+    text.fill_pointer.set(fill);
+    text.adjustable.set(adjustable);
+    Ok(Value::String(Ref::new(text)))
+}
+
+fn adjust_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let [_, initial, given, _, fill] = keywords(lisp, &a[2..], MAKE)?;
+    let (old, new) = (dimensions("adjust-array", &a[0])?, given_dimensions(&a[1])?);
+    if old.len() != new.len() {
+        return Err(wrong_rank(new.len(), old.len()));
+    }
+    let size = new.iter().product::<usize>();
+    let mut all = vec![initial.unwrap_or_default(); size];
+    if let Some(given) = given {
+        all.clear();
+        contents(&given, &new, &mut all)?;
+    } else {
+        for (at, slot) in all.iter_mut().enumerate() {
+            let index = unravel(&new, at);
+            if index.iter().zip(&old).all(|(i, length)| (*i as usize) < *length) {
+                let from = index.iter().zip(&old).fold(0, |at, (i, n)| at * n + *i as usize);
+                *slot = row_major_get(&a[0], from)?;
+            }
+        }
+    }
+    if let Some(array) = a[0].as_array().filter(|array| array.adjustable) {
+        *array.elements.borrow_mut() = all;
+        *array.dimensions.borrow_mut() = new;
+        if let Some(fill) = fill.and_then(|value| value.as_index()) {
+            array.fill_pointer.set(Some(fill));
+        }
+        return Ok(a[0].clone());
+    }
+    if let Value::String(_) = &a[0] {
+        return make_string(&all, None, false);
+    }
+    match a[0].as_packed() {
+        Some(packed) => packed_array(packed.borrow().element_type(), Shape::new(new.iter().copied())?, &all),
+        None => Ok(Value::object(Object::Array(GeneralArray::new(new, all)))),
+    }
+}

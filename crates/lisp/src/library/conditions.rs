@@ -1,0 +1,353 @@
+//! Conditions (chapter 9): the standard classes, signalling, and what `lisp/conditions.lisp`
+//! is built on.
+//!
+//! Handlers are in the dynamic variable `rung::*handlers*`: a list of clusters, innermost
+//! first, each a list of (type . function). A handler runs with the clusters outside its own.
+
+use crate::condition::{Condition, Escape, EscapeKind, Message, Outcome};
+use crate::heap::Ref;
+use crate::lisp::Lisp;
+use crate::native::{Native, native};
+use crate::object::{Class, ClassKind, Object, SlotDefinition};
+use crate::symbol::{self, Symbol};
+use crate::value::{NIL, Value, list};
+
+use super::types;
+
+/// Class, direct superclasses, slots (named by the keywords that set them).
+type StandardClass = (Symbol, &'static [Symbol], &'static [Symbol]);
+
+const FORMAT: &[Symbol] = &[symbol::KEY_FORMAT_CONTROL, symbol::KEY_FORMAT_ARGUMENTS];
+const TYPE: &[Symbol] = &[symbol::KEY_DATUM, symbol::KEY_EXPECTED_TYPE];
+const ARITHMETIC: &[Symbol] = &[symbol::KEY_OPERATION, symbol::KEY_OPERANDS];
+
+/// The classes, each after its superclasses.
+const CLASSES: &[StandardClass] = &[
+    (symbol::CONDITION, &[], &[]),
+    (symbol::SIMPLE_CONDITION, &[symbol::CONDITION], FORMAT),
+    (symbol::SERIOUS_CONDITION, &[symbol::CONDITION], &[]),
+    (symbol::WARNING, &[symbol::CONDITION], &[]),
+    (symbol::STYLE_WARNING, &[symbol::WARNING], &[]),
+    (symbol::SIMPLE_WARNING, &[symbol::SIMPLE_CONDITION, symbol::WARNING], &[]),
+    (symbol::STORAGE_CONDITION, &[symbol::SERIOUS_CONDITION], &[]),
+    (symbol::ERROR, &[symbol::SERIOUS_CONDITION], &[]),
+    (symbol::SIMPLE_ERROR, &[symbol::SIMPLE_CONDITION, symbol::ERROR], &[]),
+    (symbol::TYPE_ERROR, &[symbol::ERROR], TYPE),
+    (symbol::SIMPLE_TYPE_ERROR, &[symbol::SIMPLE_CONDITION, symbol::TYPE_ERROR], &[]),
+    (symbol::PROGRAM_ERROR, &[symbol::ERROR], &[]),
+    (symbol::CONTROL_ERROR, &[symbol::ERROR], &[]),
+    (symbol::CELL_ERROR, &[symbol::ERROR], &[symbol::KEY_NAME]),
+    (symbol::UNBOUND_VARIABLE, &[symbol::CELL_ERROR], &[]),
+    (symbol::UNDEFINED_FUNCTION, &[symbol::CELL_ERROR], &[]),
+    (symbol::UNBOUND_SLOT, &[symbol::CELL_ERROR], &[symbol::KEY_INSTANCE]),
+    (symbol::ARITHMETIC_ERROR, &[symbol::ERROR], ARITHMETIC),
+    (symbol::DIVISION_BY_ZERO, &[symbol::ARITHMETIC_ERROR], &[]),
+    (symbol::FLOATING_POINT_OVERFLOW, &[symbol::ARITHMETIC_ERROR], &[]),
+    (symbol::FLOATING_POINT_UNDERFLOW, &[symbol::ARITHMETIC_ERROR], &[]),
+    (symbol::FLOATING_POINT_INEXACT, &[symbol::ARITHMETIC_ERROR], &[]),
+    (symbol::FLOATING_POINT_INVALID_OPERATION, &[symbol::ARITHMETIC_ERROR], &[]),
+    (symbol::PARSE_ERROR, &[symbol::ERROR], &[]),
+    (symbol::STREAM_ERROR, &[symbol::ERROR], &[symbol::KEY_STREAM]),
+    (symbol::END_OF_FILE, &[symbol::STREAM_ERROR], &[]),
+    (symbol::READER_ERROR, &[symbol::PARSE_ERROR, symbol::STREAM_ERROR], &[]),
+    (symbol::FILE_ERROR, &[symbol::ERROR], &[symbol::KEY_PATHNAME]),
+    (symbol::PACKAGE_ERROR, &[symbol::ERROR], &[symbol::KEY_PACKAGE]),
+    (symbol::PRINT_NOT_READABLE, &[symbol::ERROR], &[]),
+    (symbol::ARRAY_ERROR, &[symbol::ERROR], &[symbol::KEY_OPERATION, symbol::KEY_ARGUMENTS]),
+    (symbol::SHAPE_ERROR, &[symbol::ARRAY_ERROR], &[]),
+    (symbol::AXIS_ERROR, &[symbol::ARRAY_ERROR], &[]),
+    (symbol::ELEMENT_TYPE_ERROR, &[symbol::ARRAY_ERROR], &[]),
+    (symbol::INDEX_ERROR, &[symbol::ARRAY_ERROR], &[]),
+    (symbol::SINGULAR_MATRIX, &[symbol::ARRAY_ERROR], &[]),
+    (symbol::EMPTY_ARRAY, &[symbol::ARRAY_ERROR], &[]),
+    (symbol::DECLINED, &[symbol::ERROR], &[]),
+    (symbol::BITS_DIFFER, &[symbol::ERROR], &[]),
+    (symbol::DEVICE_LOST, &[symbol::ERROR], &[]),
+    (symbol::FORMAT_ERROR, &[symbol::ERROR], &[symbol::KEY_PATHNAME]),
+    (symbol::DECODING_ERROR, &[symbol::STREAM_ERROR], &[]),
+];
+
+/// Makes the standard classes.
+pub(crate) fn define_standard_classes(lisp: &mut Lisp) {
+    for (name, parents, slots) in CLASSES {
+        let own = slots.iter().map(|slot| SlotDefinition {
+            name: *slot,
+            initargs: vec![*slot],
+            initform: Value::Unbound,
+        });
+        let own = own.collect();
+        define_class(lisp, *name, parents, own, NIL, ClassKind::Condition);
+        let home = lisp.symbols[*name].package;
+        if let Some(home) = home {
+            lisp.packages.export(&lisp.symbols, home, *name);
+        }
+    }
+}
+
+/// Makes a class from its direct superclasses and its own slots.
+pub(crate) fn define_class(
+    lisp: &mut Lisp,
+    name: Symbol,
+    parents: &[Symbol],
+    own: Vec<SlotDefinition>,
+    report: Value,
+    kind: ClassKind,
+) -> Value {
+    let mut precedence = vec![name];
+    let mut slots = Vec::<SlotDefinition>::new();
+    let mut inherited = NIL;
+    for parent in parents {
+        let Some(class) = lisp.classes.get(parent).cloned() else { continue };
+        let Object::Class(class) = &*class else { continue };
+        if inherited.is_nil() {
+            inherited = class.report.clone();
+        }
+        for slot in &class.slots {
+            if !slots.iter().any(|known| known.name == slot.name) {
+                slots.push(slot.clone());
+            }
+        }
+        for ancestor in &class.precedence {
+            // A common ancestor stands behind all its subclasses.
+            precedence.retain(|known| known != ancestor);
+            precedence.push(*ancestor);
+        }
+    }
+    for slot in own {
+        match slots.iter_mut().find(|known| known.name == slot.name) {
+            Some(known) => *known = slot,
+            None => slots.push(slot),
+        }
+    }
+    let report = if report.is_nil() { inherited } else { report };
+    let class = Ref::new(Object::Class(Box::new(Class { name, precedence, slots, report, kind })));
+    lisp.classes.insert(name, class.clone());
+    Value::Object(class)
+}
+
+impl Lisp {
+    /// The class of that name.
+    pub fn class(&self, name: Symbol) -> Option<&Class> {
+        match self.classes.get(&name).map(|class| &**class) {
+            Some(Object::Class(class)) => Some(class),
+            _ => None,
+        }
+    }
+
+    /// The `:report` of a condition class, or nil.
+    pub(crate) fn class_report(&self, name: Symbol) -> Value {
+        self.class(name).map(|class| class.report.clone()).unwrap_or_default()
+    }
+
+    /// Whether a class is another or inherits from it.
+    pub fn class_inherits(&self, name: Symbol, ancestor: Symbol) -> bool {
+        self.class(name).is_some_and(|class| class.precedence.contains(&ancestor))
+    }
+
+    /// Runs the handlers for a condition, innermost first. Comes back when all have declined.
+    pub fn run_handlers(&mut self, condition: &Value) -> Outcome<()> {
+        crate::stack::check("the handlers")?;
+        let depth = self.bindings.len();
+        let mut clusters = self.variable(symbol::HANDLERS).clone();
+        while let Value::Cons(pair) = clusters {
+            let (cluster, outer) = (pair.car(), pair.cdr());
+            for handler in cluster.elements() {
+                let Value::Cons(handler) = handler else { continue };
+                if types::is_of_type(self, condition, &handler.car())? {
+                    self.bind(symbol::HANDLERS, outer.clone());
+                    let called = self.call(&handler.cdr(), std::slice::from_ref(condition));
+                    self.unbind_to(depth);
+                    called?;
+                }
+            }
+            clusters = outer;
+        }
+        Ok(())
+    }
+}
+
+/// A condition from a designator: a condition, a class name and initargs, or a format control
+/// and its arguments for a condition of the default class.
+fn designated(lisp: &mut Lisp, a: &[Value], default: Symbol) -> Outcome {
+    match &a[0] {
+        Value::String(_) => {
+            let condition = Condition::of_class(default)
+                .with(symbol::KEY_FORMAT_CONTROL, a[0].clone())
+                .with(symbol::KEY_FORMAT_ARGUMENTS, list(a[1..].to_vec()));
+            Ok(condition.into_value())
+        }
+        Value::Symbol(name) => make_condition(lisp, *name, &a[1..]),
+        other if other.as_condition().is_some() => Ok(other.clone()),
+        other => Err(Escape::wrong_type("error", symbol::CONDITION, other)),
+    }
+}
+
+/// `make-condition`.
+fn make_condition(lisp: &mut Lisp, name: Symbol, initargs: &[Value]) -> Outcome {
+    let slots = match lisp.class(name) {
+        Some(class) if class.kind == ClassKind::Condition => class.slots.clone(),
+        _ => {
+            let text = format!("{} is not the name of a condition class", lisp.shown(name));
+            return Err(Escape::of(symbol::TYPE_ERROR, text));
+        }
+    };
+    let condition = Condition { message: Message::Report, ..Condition::of_class(name) };
+    for slot in slots {
+        let given = initargs.chunks(2).find(|pair| {
+            pair[0].as_symbol().is_some_and(|name| slot.initargs.contains(&name))
+        });
+        let value = match given {
+            Some([_, value]) => value.clone(),
+            _ if slot.initform.is_unbound() => continue,
+            _ => lisp.call(&slot.initform, &[])?,
+        };
+        condition.set_slot(slot.name, value);
+    }
+    Ok(condition.into_value())
+}
+
+/// The table.
+pub static CONDITIONS: &[Native] = &[
+    native("error", "datum &rest arguments", "Signals an error.", |lisp, a| {
+        Err(EscapeKind::Signal(designated(lisp, a, symbol::SIMPLE_ERROR)?).into())
+    }),
+    native("signal", "datum &rest arguments", "Runs the handlers of a condition.", |lisp, a| {
+        let condition = designated(lisp, a, symbol::SIMPLE_CONDITION)?;
+        lisp.run_handlers(&condition)?;
+        Ok(NIL)
+    }),
+    native("rung::%make-warning", "datum &rest arguments", "A warning.", |lisp, a| {
+        designated(lisp, a, symbol::SIMPLE_WARNING)
+    }),
+    native("rung::%show-warning", "condition", "Prints a warning once per place.", |lisp, a| {
+        let text = crate::report::report_text(lisp, &a[0])?;
+        let span = lisp.caller_span();
+        if !lisp.warned.insert((text.clone(), span)) {
+            return Ok(NIL);
+        }
+        let stream = lisp.variable(symbol::ERROR_OUTPUT).clone();
+        let mut line = format!("warning: {text}\n");
+        if let Some(place) = span.and_then(|span| lisp.sources.place(span)) {
+            line.push_str(&format!("  --> {}:{}:{}\n", place.name, place.line, place.column));
+        }
+        lisp.write(&stream, &line)?;
+        lisp.flush(&stream)?;
+        Ok(NIL)
+    }),
+    native("invoke-debugger", "condition", "Ends the program with the condition.", |_, a| {
+        Err(EscapeKind::Unhandled(a[0].clone()).into())
+    }),
+    native("make-condition", "class &rest initargs", "A new condition.", |lisp, a| {
+        match a[0].as_symbol() {
+            Some(name) => make_condition(lisp, name, &a[1..]),
+            None => Err(Escape::wrong_type("make-condition", symbol::SYMBOL, &a[0])),
+        }
+    }),
+    native("rung::%define-condition", "name parents slots report", "Defines a class.", |lisp, a| {
+        let Some(name) = a[0].as_symbol() else {
+            return Err(Escape::wrong_type("define-condition", symbol::SYMBOL, &a[0]));
+        };
+        let mut parents = a[1].elements().filter_map(|p| p.as_symbol()).collect::<Vec<_>>();
+        if let Some(unknown) = parents.iter().find(|parent| lisp.class(**parent).is_none()) {
+            let text = format!("{} is not the name of a condition class", lisp.shown(*unknown));
+            return Err(Escape::program(text));
+        }
+        if parents.is_empty() {
+            parents.push(symbol::CONDITION);
+        }
+        let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
+        define_class(lisp, name, &parents, own, a[3].clone(), ClassKind::Condition);
+        Ok(a[0].clone())
+    }),
+    native("rung::%condition-slot", "condition slot", "The value of a slot.", |lisp, a| {
+        let (Some(condition), Some(slot)) = (a[0].as_condition(), a[1].as_symbol()) else {
+            return Err(Escape::wrong_type("slot-value", symbol::CONDITION, &a[0]));
+        };
+        condition.slot(slot).ok_or_else(|| {
+            let text = format!("the slot {} is unbound", lisp.shown(slot));
+            Escape::of(symbol::UNBOUND_SLOT, text)
+        })
+    }),
+    native("rung::%set-condition-slot", "condition slot value", "Sets a slot.", |_, a| {
+        let (Some(condition), Some(slot)) = (a[0].as_condition(), a[1].as_symbol()) else {
+            return Err(Escape::wrong_type("slot-value", symbol::CONDITION, &a[0]));
+        };
+        condition.set_slot(slot, a[2].clone());
+        Ok(a[2].clone())
+    }),
+    native("rung:condition-report", "condition", "The text of a condition.", |lisp, a| {
+        Ok(Value::string(&crate::report::report_text(lisp, &a[0])?))
+    }),
+    native("rung:condition-hint", "condition", "What could be tried, or nil.", |_, a| {
+        let hint = a[0].as_condition().and_then(|condition| condition.hint.clone());
+        Ok(hint.map(|hint| Value::string(&hint)).unwrap_or_default())
+    }),
+    native("rung:condition-position", "condition", "File, line and column.", |lisp, a| {
+        let span = a[0].as_condition().and_then(|condition| condition.span.get());
+        let Some(place) = span.and_then(|span| lisp.sources.place(span)) else { return Ok(NIL) };
+        Ok(lisp.values(vec![
+            Value::string(&place.name),
+            Value::size(place.line),
+            Value::size(place.column),
+        ]))
+    }),
+    native("simple-condition-format-control", "condition", "Its text.", |_, a| {
+        standard_slot(a, symbol::KEY_FORMAT_CONTROL)
+    }),
+    native("simple-condition-format-arguments", "condition", "Its arguments.", |_, a| {
+        standard_slot(a, symbol::KEY_FORMAT_ARGUMENTS)
+    }),
+    native("type-error-datum", "condition", "The value of the wrong type.", |_, a| {
+        standard_slot(a, symbol::KEY_DATUM)
+    }),
+    native("type-error-expected-type", "condition", "The type wanted.", |_, a| {
+        standard_slot(a, symbol::KEY_EXPECTED_TYPE)
+    }),
+    native("cell-error-name", "condition", "The name without a value.", |_, a| {
+        standard_slot(a, symbol::KEY_NAME)
+    }),
+    native("arithmetic-error-operands", "condition", "The operands.", |_, a| {
+        standard_slot(a, symbol::KEY_OPERANDS)
+    }),
+    native("arithmetic-error-operation", "condition", "The operation.", |_, a| {
+        standard_slot(a, symbol::KEY_OPERATION)
+    }),
+    native("file-error-pathname", "condition", "The file.", |_, a| {
+        standard_slot(a, symbol::KEY_PATHNAME)
+    }),
+    native("stream-error-stream", "condition", "The stream.", |_, a| {
+        standard_slot(a, symbol::KEY_STREAM)
+    }),
+    native("package-error-package", "condition", "The package.", |_, a| {
+        standard_slot(a, symbol::KEY_PACKAGE)
+    }),
+    native("rung:array-error-operation", "condition", "The operation.", |_, a| {
+        standard_slot(a, symbol::KEY_OPERATION)
+    }),
+    native("rung:array-error-arguments", "condition", "Its arguments.", |_, a| {
+        standard_slot(a, symbol::KEY_ARGUMENTS)
+    }),
+    native("rung:backtrace", "&optional n", "The names of the running functions.", |lisp, _| {
+        Ok(list(lisp.backtrace.clone()))
+    }),
+];
+
+fn standard_slot(a: &[Value], slot: Symbol) -> Outcome {
+    match a[0].as_condition() {
+        Some(condition) => Ok(condition.slot(slot).unwrap_or_default()),
+        None => Err(Escape::wrong_type("condition reader", symbol::CONDITION, &a[0])),
+    }
+}
+
+/// From `(name initargs initform-function-or-unbound-marker)`.
+pub(crate) fn slot_definition(parts: &Value) -> SlotDefinition {
+    let mut parts = parts.elements();
+    let name = parts.next().and_then(|name| name.as_symbol()).unwrap_or(symbol::NIL);
+    let initargs = parts.next().unwrap_or_default();
+    let initform = match parts.next() {
+        Some(function) if function.truth() => function,
+        _ => Value::Unbound,
+    };
+    let initargs = initargs.elements().filter_map(|name| name.as_symbol()).collect();
+    SlotDefinition { name, initargs, initform }
+}

@@ -1,0 +1,201 @@
+//! Evaluating top-level forms, loading files, and the part of the library written in Lisp.
+//!
+//! A definition of the library is compiled when its name is first met, so that starting costs
+//! a scan of the text and no more.
+
+use std::collections::HashMap;
+
+use crate::condition::{Condition, Escape, Outcome};
+use crate::expand::{macroexpand_1, special};
+use crate::lisp::Lisp;
+use crate::object::Object;
+use crate::reader::Reader;
+use crate::symbol::{self, Symbol};
+use crate::value::{NIL, Value};
+
+use super::evaluation::no_environment;
+
+/// The library's texts. Their symbols are read in package `cl`; `(rung:...)` names are qualified.
+const TEXTS: &[&str] = &[
+    include_str!("../../lisp/macros.lisp"),
+    include_str!("../../lisp/lists.lisp"),
+    include_str!("../../lisp/loop.lisp"),
+    include_str!("../../lisp/conditions.lisp"),
+    include_str!("../../lisp/structures.lisp"),
+];
+
+/// Which definitions there are.
+#[derive(Default)]
+pub struct Library {
+    definitions: HashMap<Symbol, &'static str>,
+    /// Whether the library itself is being loaded, so that names are not locked.
+    pub loading: bool,
+}
+
+impl Library {
+    /// Whether the library defines a name.
+    pub fn defines(&self, name: Symbol) -> bool {
+        self.definitions.contains_key(&name)
+    }
+}
+
+/// Notes the definitions of a text: forms that begin in the first column, their name second.
+fn index(lisp: &mut Lisp, text: &'static str) {
+    let starts = text.match_indices("\n(").map(|(at, _)| at + 1).collect::<Vec<_>>();
+    for (number, start) in starts.iter().enumerate() {
+        let end = starts.get(number + 1).copied().unwrap_or(text.len());
+        let form = &text[*start..end];
+        let Some(name) = form.split_whitespace().nth(1) else { continue };
+        let (package, name, exported) = super::split_name(name);
+        let symbol = lisp.intern(package, &name.to_uppercase());
+        if exported {
+            lisp.packages.export(&lisp.symbols, package, symbol);
+        }
+        lisp.library.definitions.insert(symbol, form);
+    }
+}
+
+pub(super) fn index_library(lisp: &mut Lisp) {
+    for text in TEXTS {
+        index(lisp, text);
+    }
+}
+
+impl Lisp {
+    /// Loads the library's definition of a symbol; whether there was one.
+    pub(crate) fn load_from_library(&mut self, name: Symbol) -> Outcome<bool> {
+        let Some(text) = self.library.definitions.remove(&name) else { return Ok(false) };
+        let outer = std::mem::replace(&mut self.library.loading, true);
+        let site = self.site.take();
+        let depth = self.bindings.len();
+        let package = Value::object(Object::Package(crate::package::CL));
+        self.bind(symbol::CURRENT_PACKAGE, package);
+        self.bind(symbol::READ_BASE, Value::Fixnum(10));
+        let format = Value::symbol(symbol::DOUBLE_FLOAT);
+        self.bind(symbol::READ_DEFAULT_FLOAT_FORMAT, format);
+        let environment = std::mem::take(&mut self.macro_environment);
+        let multiple = self.multiple;
+        let loaded = self.load_definition(text);
+        self.multiple = multiple;
+        self.macro_environment = environment;
+        self.unbind_to(depth);
+        self.site = site;
+        self.library.loading = outer;
+        loaded.map(|()| true)
+    }
+
+    fn load_definition(&mut self, text: &str) -> Outcome<()> {
+        let mut reader = Reader::new(text, None);
+        while let Some(form) = reader.read(self).map_err(Escape::from)? {
+            eval_toplevel(self, &form)?;
+        }
+        Ok(())
+    }
+}
+
+/// Evaluates a form as a file's form is: the parts of `progn` one after another, each seeing
+/// the macros that the ones before have defined.
+pub fn eval_toplevel(lisp: &mut Lisp, form: &Value) -> Outcome {
+    crate::stack::check("the form")?;
+    let mut form = form.clone();
+    loop {
+        let Some(pair) = form.as_cons() else { return lisp.eval_keeping_values(&form) };
+        let head = pair.car().as_symbol();
+        let rest = pair.cdr();
+        match head {
+            Some(symbol::PROGN) => return eval_each(lisp, &rest),
+            Some(symbol::EVAL_WHEN) => {
+                let Some(pair) = rest.as_cons() else { return Ok(NIL) };
+                if special::runs_now(&pair.car()) {
+                    return eval_each(lisp, &pair.cdr());
+                }
+                return Ok(NIL);
+            }
+            _ => {}
+        }
+        match macroexpand_1(lisp, &form, &no_environment()) {
+            Ok(Some(expansion)) => form = expansion,
+            Ok(None) => return lisp.eval_keeping_values(&form),
+            Err(escape) => {
+                if let Some(condition) = escape.condition() {
+                    note_place(lisp, condition, &form);
+                }
+                return Err(escape);
+            }
+        }
+    }
+}
+
+/// An error of a macro stands where the macro call does.
+fn note_place(lisp: &Lisp, condition: &Condition, form: &Value) {
+    if let (None, Value::Cons(pair)) = (condition.span.get(), form) {
+        condition.span.set(lisp.positions.borrow().get(&pair.address()).copied());
+    }
+}
+
+fn eval_each(lisp: &mut Lisp, forms: &Value) -> Outcome {
+    let mut last = NIL;
+    lisp.multiple = false;
+    for form in forms.elements() {
+        last = eval_toplevel(lisp, &form)?;
+    }
+    Ok(last)
+}
+
+impl Lisp {
+    /// Loads a file: its forms are read and evaluated one after another, `*package*` bound.
+    pub(crate) fn load_path(&mut self, path: &str) -> Outcome<()> {
+        let bytes = std::fs::read(path).map_err(|error| cannot_open(path, &error))?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            let text = format!("{path} is not UTF-8 text");
+            Escape::of(symbol::FILE_ERROR, text)
+        })?;
+        let depth = self.bindings.len();
+        let name = Value::object(Object::Pathname(path.to_string()));
+        self.bind(symbol::CURRENT_PACKAGE, self.variable(symbol::CURRENT_PACKAGE).clone());
+        self.bind(symbol::LOAD_PATHNAME, name.clone());
+        self.bind(symbol::LOAD_TRUENAME, name);
+        let loaded = self.load_text(path, &text);
+        self.unbind_to(depth);
+        loaded
+    }
+
+    /// Evaluates the forms of a text.
+    pub(crate) fn load_text(&mut self, name: &str, text: &str) -> Outcome<()> {
+        // A line `#!/usr/bin/env rung` at the top is for the system.
+        let source = self.sources.add(name, text);
+        let mut reader = Reader::new(text, Some(source));
+        while let Some(form) = reader.read(self).map_err(Escape::from)? {
+            let outcome = eval_toplevel(self, &form);
+            self.positions.borrow_mut().clear();
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// The name of a file as a program gives it, relative to the file being loaded.
+    pub(crate) fn resolve_path(&self, path: &str) -> String {
+        let loading = self.variable(symbol::LOAD_PATHNAME).as_object();
+        let (false, Some(Object::Pathname(loading))) = (path.starts_with('/'), loading) else {
+            return path.to_string();
+        };
+        match std::path::Path::new(loading).parent() {
+            Some(parent) if parent.as_os_str().is_empty() => path.to_string(),
+            Some(parent) => parent.join(path).to_string_lossy().into_owned(),
+            None => path.to_string(),
+        }
+    }
+}
+
+/// `cannot open FILE: reason`, a `file-error`.
+pub(crate) fn cannot_open(path: &str, error: &std::io::Error) -> Escape {
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_string(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        std::io::ErrorKind::IsADirectory => "it is a directory".to_string(),
+        _ => error.to_string(),
+    };
+    Condition::new(symbol::FILE_ERROR, format!("cannot open {path}: {reason}"))
+        .with(symbol::KEY_PATHNAME, Value::object(Object::Pathname(path.to_string())))
+        .into()
+}

@@ -1,0 +1,301 @@
+//! The language's functions that are written in Rust, one table per chapter of the standard,
+//! and their registration. The part of the library in Lisp is found through `loading`.
+
+pub mod arrays;
+pub mod characters;
+pub mod conditions;
+pub mod evaluation;
+pub mod lists;
+pub mod loading;
+pub mod numbers;
+pub mod numbers_float;
+pub mod numbers_integer;
+pub mod numbers_random;
+pub mod packages;
+pub mod sequence_parts;
+pub mod sequences;
+pub mod streams;
+pub mod strings;
+pub mod structures;
+pub mod system;
+pub mod tables;
+pub mod types;
+
+use std::io::{BufRead, Write};
+use std::rc::Rc;
+
+use crate::code::Function;
+use crate::heap::Ref;
+use crate::lisp::Lisp;
+use crate::native::{Body, Native, NativeFunction, SharedBody, arity};
+use crate::object::Object;
+use crate::package::{self, PackageId};
+use crate::stream::{Stream, StreamKind};
+use crate::symbol::{self, Symbol, VariableKind};
+use crate::value::{NIL, T, Value, list};
+
+pub use loading::Library;
+
+/// Every table of native functions.
+fn tables() -> Vec<&'static [Native]> {
+    let mut tables: Vec<&'static [Native]> = vec![
+        evaluation::EVALUATION,
+        lists::LISTS,
+        lists::PATHS,
+        sequences::SEQUENCES,
+        tables::TABLES,
+        arrays::ARRAYS,
+        streams::STREAMS,
+        conditions::CONDITIONS,
+        packages::PACKAGES,
+        packages::SYMBOLS,
+        structures::STRUCTURES,
+        system::SYSTEM,
+        types::TYPES,
+        numbers::NUMBERS,
+        numbers_float::NUMBERS,
+        numbers_integer::NUMBERS,
+        numbers_random::NUMBERS,
+        strings::STRINGS,
+        characters::CHARACTERS,
+        crate::reader::READER,
+        crate::printer::PRINTER,
+        crate::format::FORMAT,
+        numbers::NUMBERS,
+        numbers_float::NUMBERS,
+        numbers_integer::NUMBERS,
+        numbers_random::NUMBERS,
+        crate::printer::PRINTER,
+        crate::format::FORMAT,
+    ];
+    tables.extend(lists::SEARCHES.iter().map(|three| &three[..]));
+    tables.extend(sequences::SELECTING.iter().map(|three| &three[..]));
+    tables
+}
+
+/// Package, name and whether it is exported, of a name in a table.
+pub(crate) fn split_name(name: &str) -> (PackageId, &str, bool) {
+    let packages = [
+        ("rung", package::RUNG),
+        ("uiop", package::UIOP),
+        ("linalg", package::LINALG),
+        ("cl", package::CL),
+    ];
+    match name.split_once(':') {
+        None => (package::CL, name, !name.starts_with('%')),
+        Some((prefix, rest)) => {
+            let known = packages.iter().find(|(name, _)| *name == prefix);
+            let id = known.map_or(package::CL, |entry| entry.1);
+            match rest.strip_prefix(':') {
+                Some(internal) => (id, internal, false),
+                None => (id, rest, true),
+            }
+        }
+    }
+}
+
+fn intern_named(lisp: &mut Lisp, name: &str) -> Symbol {
+    let (package, name, exported) = split_name(name);
+    let symbol = lisp.intern(package, &name.to_uppercase());
+    if exported {
+        lisp.packages.export(&lisp.symbols, package, symbol);
+    }
+    symbol
+}
+
+fn native_value(name: Symbol, lambda_list: &str, documentation: &str, body: Body) -> Value {
+    let (minimum, maximum) = arity(lambda_list);
+    Value::Function(Ref::new(Function::Native(NativeFunction {
+        name,
+        lambda_list: Rc::from(lambda_list),
+        documentation: Rc::from(documentation),
+        minimum,
+        maximum,
+        body,
+    })))
+}
+
+fn register(lisp: &mut Lisp, native: &Native) {
+    let setf = native.name.strip_prefix("(setf ").and_then(|name| name.strip_suffix(')'));
+    let symbol = intern_named(lisp, setf.unwrap_or(native.name));
+    let body = Body::Plain(native.body);
+    let value = native_value(symbol, native.lambda_list, native.documentation, body);
+    let cell = &mut lisp.symbols[symbol];
+    match setf {
+        Some(_) => cell.setf_function = value,
+        None => cell.function = value,
+    }
+}
+
+/// What the standard streams are connected to: input, output, error output.
+pub(crate) type StandardStreams = (Box<dyn BufRead>, Box<dyn Write>, Box<dyn Write>);
+
+/// Fills a new Lisp.
+pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
+    for (name, ..) in symbol::WELL_KNOWN.iter().filter(|entry| entry.1 == package::KEYWORD) {
+        let symbol = lisp.intern(package::KEYWORD, name);
+        lisp.symbols[symbol].value = Value::symbol(symbol);
+        lisp.symbols[symbol].kind = VariableKind::Constant;
+    }
+    for table in tables() {
+        for native in table {
+            register(lisp, native);
+        }
+    }
+    for native in crate::expand::macros::MACROS {
+        let symbol = intern_named(lisp, native.name);
+        let body = Body::Plain(native.body);
+        // A macro's function takes the form and the environment, whatever its lambda list.
+        let mut value = native_value(symbol, "form environment", native.documentation, body);
+        if let Value::Function(function) = &value
+            && let Function::Native(found) = &**function
+        {
+            let shown = NativeFunction {
+                name: symbol,
+                lambda_list: Rc::from(native.lambda_list),
+                documentation: found.documentation.clone(),
+                minimum: found.minimum,
+                maximum: found.maximum,
+                body: found.body.clone(),
+            };
+            value = Value::Function(Ref::new(Function::Native(shown)));
+        }
+        lisp.symbols[symbol].macro_function = value;
+    }
+    conditions::define_standard_classes(lisp);
+    define_variables(lisp, streams);
+    loading::index_library(lisp);
+    for name in ["while", "until", "doc", "explain", "quit"] {
+        let symbol = intern_named(lisp, &format!("rung:{name}"));
+        let name = lisp.name(symbol);
+        lisp.packages[package::CL_USER].present.insert(name, (symbol, false));
+    }
+}
+
+fn define_variables(lisp: &mut Lisp, (input, output, error_output): StandardStreams) {
+    let constants = [(symbol::T, T), (symbol::NIL, NIL)];
+    for (name, value) in constants {
+        lisp.symbols[name].value = value;
+        lisp.symbols[name].kind = VariableKind::Constant;
+    }
+    let stream = |kind| Value::object(Object::Stream(Stream::new(kind)));
+    let input = stream(StreamKind::Input { source: input, characters: Vec::new(), position: 0 });
+    let output = stream(StreamKind::Output(output));
+    let error_output = stream(StreamKind::Output(error_output));
+    let both = stream(StreamKind::TwoWay { input: input.clone(), output: output.clone() });
+    let format = Value::symbol(symbol::DOUBLE_FLOAT);
+    let package = Value::object(Object::Package(package::CL_USER));
+    let features = features(lisp);
+    let specials = [
+        (symbol::STANDARD_INPUT, input),
+        (symbol::STANDARD_OUTPUT, output),
+        (symbol::ERROR_OUTPUT, error_output.clone()),
+        (symbol::TRACE_OUTPUT, error_output),
+        (symbol::TERMINAL_IO, both.clone()),
+        (symbol::QUERY_IO, both.clone()),
+        (symbol::DEBUG_IO, both),
+        (symbol::CURRENT_PACKAGE, package),
+        (symbol::READ_DEFAULT_FLOAT_FORMAT, format),
+        (symbol::READ_BASE, Value::Fixnum(10)),
+        (symbol::READ_EVAL, T),
+        (symbol::READ_SUPPRESS, NIL),
+        (symbol::READTABLE, NIL),
+        (symbol::PRINT_BASE, Value::Fixnum(10)),
+        (symbol::PRINT_RADIX, NIL),
+        (symbol::PRINT_CASE, Value::symbol(symbol::KEY_UPCASE)),
+        (symbol::PRINT_ESCAPE, T),
+        (symbol::PRINT_READABLY, NIL),
+        (symbol::PRINT_CIRCLE, NIL),
+        (symbol::PRINT_LENGTH, NIL),
+        (symbol::PRINT_LEVEL, NIL),
+        (symbol::PRINT_LINES, NIL),
+        (symbol::PRINT_PRETTY, NIL),
+        (symbol::PRINT_GENSYM, T),
+        (symbol::PRINT_ARRAY, T),
+        (symbol::PRINT_RIGHT_MARGIN, NIL),
+        (symbol::PRINT_MISER_WIDTH, NIL),
+        (symbol::PRINT_PPRINT_DISPATCH, NIL),
+        (symbol::PRINT_ELEMENT_TYPE, NIL),
+        (symbol::FEATURES, features),
+        (symbol::MODULES, NIL),
+        (symbol::GENSYM_COUNTER, Value::Fixnum(1)),
+        (symbol::LOAD_TRUENAME, NIL),
+        (symbol::LOAD_PATHNAME, NIL),
+        (symbol::MACROEXPAND_HOOK, Value::symbol(symbol::FUNCALL)),
+        (symbol::BREAK_ON_SIGNALS, NIL),
+        (symbol::DEBUGGER_HOOK, NIL),
+        (symbol::HANDLERS, NIL),
+        (symbol::RESTARTS, NIL),
+        (symbol::DEFAULT_PATHNAME_DEFAULTS, Value::object(Object::Pathname(String::new()))),
+    ];
+    for (name, value) in specials {
+        lisp.symbols[name].value = value;
+        lisp.symbols[name].kind = VariableKind::Special;
+        let (home, text) = (lisp.symbols[name].package, lisp.name(name));
+        if let Some(home) = home {
+            lisp.packages[home].present.insert(text, (name, true));
+        }
+    }
+    let arguments = lisp.arguments.iter().map(|text| Value::string(text)).collect::<Vec<_>>();
+    lisp.symbols[symbol::COMMAND_ARGUMENTS].value = list(arguments);
+    lisp.symbols[symbol::COMMAND_ARGUMENTS].kind = VariableKind::Special;
+    let numbers = [
+        ("most-positive-fixnum", Value::Fixnum(i64::MAX)),
+        ("most-negative-fixnum", Value::Fixnum(i64::MIN)),
+        ("internal-time-units-per-second", Value::Fixnum(1000)),
+        ("array-rank-limit", Value::Fixnum(64)),
+        ("array-dimension-limit", Value::Fixnum(1 << 62)),
+        ("array-total-size-limit", Value::Fixnum(1 << 62)),
+        ("call-arguments-limit", Value::Fixnum(1 << 16)),
+        ("lambda-parameters-limit", Value::Fixnum(1 << 16)),
+        ("multiple-values-limit", Value::Fixnum(1 << 16)),
+        ("char-code-limit", Value::Fixnum(1_114_112)),
+    ];
+    for (name, value) in numbers {
+        let symbol = intern_named(lisp, name);
+        lisp.symbols[symbol].value = value;
+        lisp.symbols[symbol].kind = VariableKind::Constant;
+    }
+}
+
+fn features(lisp: &mut Lisp) -> Value {
+    let system = match std::env::consts::OS {
+        "linux" => "LINUX",
+        "macos" => "DARWIN",
+        "windows" => "WINDOWS",
+        _ => "UNKNOWN-SYSTEM",
+    };
+    let processor = match std::env::consts::ARCH {
+        "x86_64" => "X86-64",
+        "aarch64" => "ARM64",
+        _ => "UNKNOWN-PROCESSOR",
+    };
+    let mut names =
+        vec!["RUNG", "COMMON-LISP", "ANSI-CL", "IEEE-FLOATING-POINT", system, processor];
+    if cfg!(unix) {
+        names.push("UNIX");
+    }
+    names.push("RUNG-RUN");
+    list(names.into_iter().map(|name| lisp.keyword(name)).collect::<Vec<_>>())
+}
+
+impl Lisp {
+    /// Defines a native function that carries data. The name is exported from the package, which
+    /// is made if need be; the lambda list gives the argument count that is checked.
+    pub fn define_native(
+        &mut self,
+        package: &str,
+        name: &str,
+        lambda_list: &str,
+        documentation: &str,
+        body: SharedBody,
+    ) -> Symbol {
+        let package = package.to_uppercase();
+        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
+        let symbol = self.intern(id, &name.to_uppercase());
+        self.packages.export(&self.symbols, id, symbol);
+        let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
+        self.symbols[symbol].function = value;
+        symbol
+    }
+}

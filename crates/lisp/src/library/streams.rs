@@ -1,0 +1,476 @@
+//! Streams and files (chapters 20 and 21). Text for printing comes from `printer`.
+
+use std::io::{BufReader, BufWriter};
+
+use crate::condition::{Condition, Escape, Outcome};
+use crate::lisp::Lisp;
+use crate::native::{Native, keywords, native};
+use crate::object::Object;
+use crate::stream::{Stream, StreamKind};
+use crate::symbol;
+use crate::value::{NIL, T, Value};
+
+use super::loading::cannot_open;
+
+fn stream_of<'v>(operator: &str, value: &'v Value) -> Outcome<&'v Stream> {
+    match value.as_object() {
+        Some(Object::Stream(stream)) => Ok(stream),
+        _ => Err(Escape::wrong_type(operator, symbol::STREAM, value)),
+    }
+}
+
+/// What a string output stream has collected.
+pub fn take_text(stream: &Value) -> String {
+    stream_of("", stream).ok().and_then(Stream::take_text).unwrap_or_default()
+}
+
+/// Where a stream really leads.
+enum Route {
+    Here,
+    Other(Value),
+    Several(Vec<Value>),
+}
+
+impl Lisp {
+    /// The stream that an output designator means: nil, t or a stream.
+    pub fn output_stream(&self, designator: &Value, operator: &str) -> Outcome {
+        match designator {
+            Value::Nil => Ok(self.variable(symbol::STANDARD_OUTPUT).clone()),
+            Value::Symbol(symbol::T) => Ok(self.variable(symbol::STANDARD_OUTPUT).clone()),
+            other => stream_of(operator, other).map(|_| other.clone()),
+        }
+    }
+
+    /// The stream that an input designator means.
+    pub fn input_stream(&self, designator: &Value, operator: &str) -> Outcome {
+        match designator {
+            Value::Nil | Value::Symbol(symbol::T) => {
+                Ok(self.variable(symbol::STANDARD_INPUT).clone())
+            }
+            other => stream_of(operator, other).map(|_| other.clone()),
+        }
+    }
+
+    fn route(&self, stream: &Value, output: bool) -> Outcome<Route> {
+        Ok(match &*stream_of("stream", stream)?.kind.borrow() {
+            StreamKind::Synonym(name) => Route::Other(self.variable(*name).clone()),
+            StreamKind::TwoWay { input, output: to } => {
+                Route::Other(if output { to.clone() } else { input.clone() })
+            }
+            StreamKind::Broadcast(streams) if output => Route::Several(streams.clone()),
+            StreamKind::Concatenated(streams) if !output => Route::Several(streams.clone()),
+            _ => Route::Here,
+        })
+    }
+
+    /// Writes text to a stream.
+    pub fn write(&mut self, stream: &Value, text: &str) -> Outcome<()> {
+        crate::stack::check("the stream")?;
+        match self.route(stream, true)? {
+            Route::Here => stream_of("write", stream)?.write_here(text),
+            Route::Other(stream) => self.write(&stream, text),
+            Route::Several(streams) => {
+                streams.iter().try_for_each(|stream| self.write(stream, text))
+            }
+        }
+    }
+
+    /// The column that the next character written goes to.
+    pub fn column(&self, stream: &Value) -> usize {
+        match self.route(stream, true) {
+            Ok(Route::Here) => stream_of("", stream).map_or(0, |stream| stream.column.get()),
+            Ok(Route::Other(stream)) => self.column(&stream),
+            _ => 0,
+        }
+    }
+
+    /// Sends what is buffered on its way.
+    pub fn flush(&mut self, stream: &Value) -> Outcome<()> {
+        match self.route(stream, true)? {
+            Route::Here => stream_of("finish-output", stream)?.flush_here(),
+            Route::Other(stream) => self.flush(&stream),
+            Route::Several(streams) => streams.iter().try_for_each(|stream| self.flush(stream)),
+        }
+    }
+
+    fn next_character(&mut self, stream: &Value, take: bool) -> Outcome<Option<char>> {
+        crate::stack::check("the stream")?;
+        match self.route(stream, false)? {
+            Route::Here => {
+                let is_file = matches!(
+                    &*stream_of("read-char", stream)?.kind.borrow(),
+                    StreamKind::Input { characters, position, .. }
+                        if *position == characters.len()
+                );
+                if is_file {
+                    // Whoever is asked something should see the question first.
+                    let output = self.variable(symbol::STANDARD_OUTPUT).clone();
+                    self.flush(&output)?;
+                }
+                stream_of("read-char", stream)?.next_here(take)
+            }
+            Route::Other(stream) => self.next_character(&stream, take),
+            Route::Several(streams) => {
+                for stream in &streams {
+                    if let Some(next) = self.next_character(stream, take)? {
+                        return Ok(Some(next));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes the next character; none at the end.
+    pub fn read_char(&mut self, stream: &Value) -> Outcome<Option<char>> {
+        self.next_character(stream, true)
+    }
+
+    /// Looks at the next character.
+    pub fn peek_char(&mut self, stream: &Value) -> Outcome<Option<char>> {
+        self.next_character(stream, false)
+    }
+
+    fn unread(&mut self, stream: &Value) -> Outcome<()> {
+        match self.route(stream, false)? {
+            Route::Here => stream_of("unread-char", stream)?.unread_here(),
+            Route::Other(stream) => self.unread(&stream),
+            Route::Several(_) => Err(Escape::error("unread-char: not on this stream")),
+        }
+    }
+}
+
+/// `nil` or a value from the optional arguments.
+fn optional(a: &[Value], index: usize) -> Value {
+    a.get(index).cloned().unwrap_or_default()
+}
+
+fn end_of_file(stream: &Value) -> Escape {
+    Condition::new(symbol::END_OF_FILE, "end of file")
+        .with(symbol::KEY_STREAM, stream.clone())
+        .into()
+}
+
+/// What the reading functions give at the end of the stream: arguments from `first` on are
+/// eof-error-p and eof-value.
+fn at_end(a: &[Value], first: usize, stream: &Value) -> Outcome {
+    match a.get(first) {
+        Some(Value::Nil) => Ok(optional(a, first + 1)),
+        _ => Err(end_of_file(stream)),
+    }
+}
+
+/// The table.
+pub static STREAMS: &[Native] = &[
+    native("terpri", "&optional stream", "Ends the line.", |lisp, a| {
+        let stream = lisp.output_stream(&optional(a, 0), "terpri")?;
+        lisp.write(&stream, "\n")?;
+        Ok(NIL)
+    }),
+    native("fresh-line", "&optional stream", "Ends the line unless it is empty.", |lisp, a| {
+        let stream = lisp.output_stream(&optional(a, 0), "fresh-line")?;
+        if lisp.column(&stream) == 0 {
+            return Ok(NIL);
+        }
+        lisp.write(&stream, "\n")?;
+        Ok(T)
+    }),
+    native("write-char", "character &optional stream", "Writes a character.", |lisp, a| {
+        let Value::Char(c) = a[0] else {
+            return Err(Escape::wrong_type("write-char", symbol::CHARACTER, &a[0]));
+        };
+        let stream = lisp.output_stream(&optional(a, 1), "write-char")?;
+        lisp.write(&stream, c.encode_utf8(&mut [0; 4]))?;
+        Ok(a[0].clone())
+    }),
+    native("write-string", "string &optional stream &key start end", "Writes a string.", |l, a| {
+        write_string(l, a, false)
+    }),
+    native("write-line", "string &optional stream &key start end", "Writes a line.", |l, a| {
+        write_string(l, a, true)
+    }),
+    native("finish-output", "&optional stream", "Waits for the output.", flush),
+    native("force-output", "&optional stream", "Sends the output on its way.", flush),
+    native("clear-output", "&optional stream", "Does nothing.", |_, _| Ok(NIL)),
+    native("clear-input", "&optional stream", "Does nothing.", |_, _| Ok(NIL)),
+    native(
+        "read-char",
+        "&optional stream eof-error-p eof-value recursive-p",
+        "The next character.",
+        |lisp, a| {
+            let stream = lisp.input_stream(&optional(a, 0), "read-char")?;
+            match lisp.read_char(&stream)? {
+                Some(c) => Ok(Value::Char(c)),
+                None => at_end(a, 1, &stream),
+            }
+        },
+    ),
+    native(
+        "peek-char",
+        "&optional type stream eof-error-p eof-value recursive-p",
+        "The next character, which stays.",
+        |lisp, a| {
+            let stream = lisp.input_stream(&optional(a, 1), "peek-char")?;
+            loop {
+                let Some(c) = lisp.peek_char(&stream)? else { return at_end(a, 2, &stream) };
+                let skip = match optional(a, 0) {
+                    Value::Nil => false,
+                    Value::Char(wanted) => c != wanted,
+                    _ => c.is_whitespace(),
+                };
+                if !skip {
+                    return Ok(Value::Char(c));
+                }
+                lisp.read_char(&stream)?;
+            }
+        },
+    ),
+    native("unread-char", "character &optional stream", "Puts a character back.", |lisp, a| {
+        let stream = lisp.input_stream(&optional(a, 1), "unread-char")?;
+        lisp.unread(&stream)?;
+        Ok(NIL)
+    }),
+    native(
+        "read-line",
+        "&optional stream eof-error-p eof-value recursive-p",
+        "The next line, and whether its end was missing.",
+        read_line,
+    ),
+    native("listen", "&optional stream", "Whether a character is there.", |lisp, a| {
+        let stream = lisp.input_stream(&optional(a, 0), "listen")?;
+        Ok(Value::boolean(lisp.peek_char(&stream)?.is_some()))
+    }),
+    native("open", "path &key direction element-type if-exists if-does-not-exist external-format", "Opens a file.", open),
+    native("close", "stream &key abort", "Closes a stream.", |lisp, a| {
+        let flushed = lisp.flush(&a[0]);
+        let stream = stream_of("close", &a[0])?;
+        // A string output stream still gives its text afterwards.
+        let is_text = matches!(&*stream.kind.borrow(), StreamKind::StringOutput(_));
+        if !is_text {
+            drop(stream.kind.replace(StreamKind::Closed));
+        }
+        flushed.map(|()| T)
+    }),
+    native("streamp", "object", "Whether it is a stream.", |_, a| {
+        Ok(Value::boolean(stream_of("", &a[0]).is_ok()))
+    }),
+    native("open-stream-p", "stream", "Whether it is open.", |_, a| {
+        let stream = stream_of("open-stream-p", &a[0])?;
+        Ok(Value::boolean(!matches!(&*stream.kind.borrow(), StreamKind::Closed)))
+    }),
+    native("input-stream-p", "stream", "Whether it gives input.", |_, a| {
+        let kind = stream_of("input-stream-p", &a[0])?.kind.borrow();
+        let output = matches!(
+            &*kind,
+            StreamKind::StringOutput(_) | StreamKind::Output(_) | StreamKind::Broadcast(_)
+        );
+        Ok(Value::boolean(!output))
+    }),
+    native("output-stream-p", "stream", "Whether it takes output.", |_, a| {
+        let kind = stream_of("output-stream-p", &a[0])?.kind.borrow();
+        let input = matches!(
+            &*kind,
+            StreamKind::StringInput { .. } | StreamKind::Input { .. } | StreamKind::Concatenated(_)
+        );
+        Ok(Value::boolean(!input))
+    }),
+    native("make-string-output-stream", "&key element-type", "Collects output.", |_, _| {
+        Ok(Value::object(Object::Stream(Stream::string_output())))
+    }),
+    native("make-string-input-stream", "string &optional start end", "Reads a string.", |_, a| {
+        let Some(text) = a[0].as_text() else {
+            return Err(Escape::wrong_type("make-string-input-stream", symbol::STRING, &a[0]));
+        };
+        let (start, end) = super::sequence_parts::bounds(
+            "make-string-input-stream", a.get(1), a.get(2), text.len())?;
+        let characters = text.characters.borrow()[start..end].to_vec();
+        let kind = StreamKind::StringInput { characters, position: 0 };
+        Ok(Value::object(Object::Stream(Stream::new(kind))))
+    }),
+    native("get-output-stream-string", "stream", "What was written since the last time.", |_, a| {
+        let text = stream_of("get-output-stream-string", &a[0])?.take_text();
+        Ok(Value::string(&text.unwrap_or_default()))
+    }),
+    native("make-synonym-stream", "symbol", "The stream a variable holds.", |_, a| {
+        match a[0].as_symbol() {
+            Some(name) => Ok(Value::object(Object::Stream(Stream::new(StreamKind::Synonym(name))))),
+            None => Err(Escape::wrong_type("make-synonym-stream", symbol::SYMBOL, &a[0])),
+        }
+    }),
+    native("make-two-way-stream", "input output", "Joins two streams.", |_, a| {
+        let kind = StreamKind::TwoWay { input: a[0].clone(), output: a[1].clone() };
+        Ok(Value::object(Object::Stream(Stream::new(kind))))
+    }),
+    native("make-broadcast-stream", "&rest streams", "Writes to all.", |_, a| {
+        Ok(Value::object(Object::Stream(Stream::new(StreamKind::Broadcast(a.to_vec())))))
+    }),
+    native("make-concatenated-stream", "&rest streams", "Reads one after another.", |_, a| {
+        Ok(Value::object(Object::Stream(Stream::new(StreamKind::Concatenated(a.to_vec())))))
+    }),
+    native("probe-file", "path", "The pathname of a file if it exists.", |lisp, a| {
+        let path = path_of(lisp, "probe-file", &a[0])?;
+        let there = std::path::Path::new(&path).exists();
+        Ok(if there { Value::object(Object::Pathname(path)) } else { NIL })
+    }),
+    native("delete-file", "path", "Removes a file.", |lisp, a| {
+        let path = path_of(lisp, "delete-file", &a[0])?;
+        std::fs::remove_file(&path).map_err(|error| cannot_open(&path, &error))?;
+        Ok(T)
+    }),
+    native("namestring", "path", "A pathname as a string.", |lisp, a| {
+        Ok(Value::string(&path_of(lisp, "namestring", &a[0])?))
+    }),
+    native("pathname", "path", "A string as a pathname.", |lisp, a| {
+        Ok(Value::object(Object::Pathname(path_of(lisp, "pathname", &a[0])?)))
+    }),
+    native("pathnamep", "object", "Whether it is a pathname.", |_, a| {
+        Ok(Value::boolean(matches!(a[0].as_object(), Some(Object::Pathname(_)))))
+    }),
+    native("uiop:read-file-string", "path", "A file's text.", |lisp, a| {
+        let path = path_of(lisp, "read-file-string", &a[0])?;
+        let bytes = std::fs::read(&path).map_err(|error| cannot_open(&path, &error))?;
+        Ok(Value::string(&String::from_utf8_lossy(&bytes)))
+    }),
+    native("uiop:read-file-lines", "path", "A file's lines.", |lisp, a| {
+        let path = path_of(lisp, "read-file-lines", &a[0])?;
+        let bytes = std::fs::read(&path).map_err(|error| cannot_open(&path, &error))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(crate::value::list(text.lines().map(Value::string).collect::<Vec<_>>()))
+    }),
+    native("read-byte", "stream &optional eof-error-p eof-value", "The next byte.", read_byte),
+    native("write-byte", "byte stream", "Writes a byte.", |_, a| {
+        let byte = a[0].as_fixnum().and_then(|n| u8::try_from(n).ok());
+        let byte = byte.ok_or_else(|| Escape::wrong_type("write-byte", symbol::UNSIGNED_BYTE, &a[0]))?;
+        match &mut *stream_of("write-byte", &a[1])?.kind.borrow_mut() {
+            StreamKind::Output(writer) => {
+                let written = writer.write_all(&[byte]);
+                written.map_err(|e| Escape::of(symbol::STREAM_ERROR, format!("cannot write: {e}")))?;
+            }
+            _ => return Err(Escape::of(symbol::STREAM_ERROR, "write-byte: not on this stream")),
+        }
+        Ok(a[0].clone())
+    }),
+];
+
+fn read_byte(_: &mut Lisp, a: &[Value]) -> Outcome {
+    let mut byte = [0];
+    let count = match &mut *stream_of("read-byte", &a[0])?.kind.borrow_mut() {
+        StreamKind::Input { source, .. } => std::io::Read::read(source, &mut byte),
+        _ => return Err(Escape::of(symbol::STREAM_ERROR, "read-byte: not on this stream")),
+    };
+    match count {
+        Ok(1) => Ok(Value::Fixnum(i64::from(byte[0]))),
+        Ok(_) => at_end(a, 1, &a[0]),
+        Err(e) => Err(Escape::of(symbol::STREAM_ERROR, format!("cannot read: {e}"))),
+    }
+}
+
+fn flush(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let stream = lisp.output_stream(&optional(a, 0), "finish-output")?;
+    lisp.flush(&stream)?;
+    Ok(NIL)
+}
+
+fn write_string(lisp: &mut Lisp, a: &[Value], line: bool) -> Outcome {
+    let Some(text) = a[0].as_text() else {
+        return Err(Escape::wrong_type("write-string", symbol::STRING, &a[0]));
+    };
+    let stream = lisp.output_stream(&optional(a, 1), "write-string")?;
+    let rest = a.get(2..).unwrap_or(&[]);
+    let [start, end] = keywords(lisp, rest, [symbol::KEY_START, symbol::KEY_END])?;
+    let (start, end) = super::sequence_parts::bounds(
+        "write-string", start.as_ref(), end.as_ref(), text.len())?;
+    let mut part = text.characters.borrow()[start..end].iter().collect::<String>();
+    if line {
+        part.push('\n');
+    }
+    lisp.write(&stream, &part)?;
+    Ok(a[0].clone())
+}
+
+fn read_line(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let stream = lisp.input_stream(&optional(a, 0), "read-line")?;
+    let mut line = String::new();
+    loop {
+        match lisp.read_char(&stream)? {
+            Some('\n') => return Ok(lisp.values(vec![Value::string(&line), NIL])),
+            Some(c) => line.push(c),
+            None if line.is_empty() => {
+                let value = at_end(a, 1, &stream)?;
+                return Ok(lisp.values(vec![value, T]));
+            }
+            None => return Ok(lisp.values(vec![Value::string(&line), T])),
+        }
+    }
+}
+
+/// The path that a pathname designator means.
+pub fn path_of(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<String> {
+    let path = match value {
+        Value::String(text) => text.to_text(),
+        other => match other.as_object() {
+            Some(Object::Pathname(path)) => path.clone(),
+            Some(Object::Stream(stream)) if !stream.name.is_empty() => stream.name.clone(),
+            _ => return Err(Escape::wrong_type(operator, symbol::PATHNAME, other)),
+        },
+    };
+    let _ = lisp;
+    match path.strip_prefix("~/") {
+        Some(rest) => match std::env::var("HOME") {
+            Ok(home) => Ok(format!("{home}/{rest}")),
+            Err(_) => Ok(path),
+        },
+        None => Ok(path),
+    }
+}
+
+fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let path = path_of(lisp, "open", &a[0])?;
+    let external = lisp.intern(crate::package::KEYWORD, "EXTERNAL-FORMAT");
+    let names = [
+        symbol::KEY_DIRECTION,
+        symbol::KEY_IF_EXISTS,
+        symbol::KEY_IF_DOES_NOT_EXIST,
+        symbol::KEY_ELEMENT_TYPE,
+        external,
+    ];
+    let [direction, if_exists, if_missing, ..] = keywords(lisp, &a[1..], names)?;
+    let direction = direction.and_then(|value| value.as_symbol());
+    let failed = |error: std::io::Error| cannot_open(&path, &error);
+    let missing = if_missing.as_ref();
+    let named = |kind| Value::object(Object::Stream(Stream { name: path.clone(), ..Stream::new(kind) }));
+    match direction.unwrap_or(symbol::KEY_INPUT) {
+        symbol::KEY_INPUT | symbol::KEY_PROBE => {
+            let file = match std::fs::File::open(&path) {
+                Ok(file) => file,
+                Err(error) => {
+                    let quiet = missing.is_some_and(Value::is_nil)
+                        && error.kind() == std::io::ErrorKind::NotFound;
+                    return if quiet { Ok(NIL) } else { Err(failed(error)) };
+                }
+            };
+            if file.metadata().is_ok_and(|facts| facts.is_dir()) {
+                return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+            }
+            let source = Box::new(BufReader::new(file));
+            Ok(named(StreamKind::Input { source, characters: Vec::new(), position: 0 }))
+        }
+        _ => {
+            let exists = std::path::Path::new(&path).exists();
+            let how = if_exists.unwrap_or(Value::symbol(symbol::KEY_SUPERSEDE));
+            let mut options = std::fs::OpenOptions::new();
+            options.write(true).create(!missing.is_some_and(|m| m.is_symbol(symbol::KEY_ERROR)));
+            match how.as_symbol() {
+                Some(symbol::KEY_APPEND) => options.append(true),
+                Some(symbol::NIL) if exists => return Ok(NIL),
+                Some(symbol::KEY_ERROR) if exists => {
+                    return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
+                }
+                Some(symbol::KEY_OVERWRITE) => &mut options,
+                _ => options.truncate(true),
+            };
+            let file = options.open(&path).map_err(failed)?;
+            Ok(named(StreamKind::Output(Box::new(BufWriter::new(file)))))
+        }
+    }
+}

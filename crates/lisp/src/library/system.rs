@@ -1,0 +1,229 @@
+//! Loading, time, arguments, description (chapters 24 and 25, and parts of `rung`).
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::code::Function;
+use crate::condition::{Escape, Outcome};
+use crate::expand::special::special_operator;
+use crate::lisp::Lisp;
+use crate::native::{Native, keywords, native};
+use crate::symbol::{self, VariableKind};
+use crate::value::{NIL, T, Value, list};
+
+use super::streams::path_of;
+
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The table.
+pub static SYSTEM: &[Native] = &[
+    native("load", "file &key verbose print if-does-not-exist external-format", "Loads a file.", load),
+    native("require", "name &optional path", "Loads a module once.", |lisp, a| {
+        let name = super::packages::designated_text(lisp, "require", &a[0])?;
+        let known = lisp.variable(symbol::MODULES).elements().any(|module| {
+            module.as_text().is_some_and(|text| text.to_text().eq_ignore_ascii_case(&name))
+        });
+        if known {
+            return Ok(NIL);
+        }
+        let path = match a.get(1).filter(|path| path.truth()) {
+            Some(path) => path_of(lisp, "require", path)?,
+            None => format!("{}.lisp", name.to_lowercase()),
+        };
+        let path = lisp.resolve_path(&path);
+        lisp.load_path(&path)?;
+        provide(lisp, &name);
+        Ok(T)
+    }),
+    native("provide", "name", "Says that a module is loaded.", |lisp, a| {
+        let name = super::packages::designated_text(lisp, "provide", &a[0])?;
+        provide(lisp, &name);
+        Ok(T)
+    }),
+    native("get-internal-real-time", "", "Milliseconds since some moment.", |_, _| {
+        Ok(Value::Fixnum(since_epoch().as_millis() as i64))
+    }),
+    native("get-internal-run-time", "", "Milliseconds since some moment.", |lisp, _| {
+        Ok(Value::Fixnum(lisp.started.elapsed().as_millis() as i64))
+    }),
+    native("get-universal-time", "", "Seconds since 1900.", |_, _| {
+        // The standard counts from 1900, the system from 1970.
+        Ok(Value::Fixnum(since_epoch().as_secs() as i64 + 2_208_988_800))
+    }),
+    native("rung:now", "", "Seconds as a double.", |_, _| {
+        Ok(Value::Double(since_epoch().as_secs_f64()))
+    }),
+    native("rung:nanoseconds", "", "Nanoseconds as an integer.", |lisp, _| {
+        Ok(Value::Fixnum(lisp.started.elapsed().as_nanos() as i64))
+    }),
+    native("sleep", "seconds", "Waits.", |lisp, a| {
+        let seconds = crate::numbers::to_double(&a[0]);
+        let seconds = seconds.filter(|s| *s >= 0.0).ok_or_else(|| {
+            Escape::wrong_type("sleep", symbol::REAL, &a[0])
+        })?;
+        let end = std::time::Instant::now() + Duration::from_secs_f64(seconds.min(1e9));
+        loop {
+            if lisp.interrupted() {
+                return Err(crate::condition::EscapeKind::Interrupt.into());
+            }
+            let left = end.saturating_duration_since(std::time::Instant::now());
+            if left.is_zero() {
+                return Ok(NIL);
+            }
+            std::thread::sleep(left.min(Duration::from_millis(20)));
+        }
+    }),
+    native("rung:gc", "", "Collects memory now.", |_, _| Ok(NIL)),
+    native("uiop:command-line-arguments", "", "The program's arguments.", |lisp, _| {
+        Ok(lisp.variable(symbol::COMMAND_ARGUMENTS).clone())
+    }),
+    native("uiop:getenv", "name", "An environment variable, or nil.", |lisp, a| {
+        let name = super::packages::designated_text(lisp, "getenv", &a[0])?;
+        Ok(std::env::var(&name).map(|value| Value::string(&value)).unwrap_or_default())
+    }),
+    native("lisp-implementation-type", "", "The name of this Lisp.", |_, _| {
+        Ok(Value::string("Rung"))
+    }),
+    native("lisp-implementation-version", "", "Its version.", |_, _| {
+        Ok(Value::string(env!("CARGO_PKG_VERSION")))
+    }),
+    native("machine-type", "", "The processor.", |_, _| {
+        Ok(Value::string(std::env::consts::ARCH))
+    }),
+    native("software-type", "", "The system.", |_, _| Ok(Value::string(std::env::consts::OS))),
+    native("documentation", "object kind", "A documentation string, or nil.", |lisp, a| {
+        documentation(lisp, &a[0], &a[1])
+    }),
+    native("rung::%set-documentation", "object kind value", "Sets a string.", |lisp, a| {
+        if let (Some(name), Some(kind)) = (a[0].as_symbol(), a[1].as_symbol()) {
+            lisp.documentation.insert((name, kind), a[2].clone());
+        }
+        Ok(a[2].clone())
+    }),
+    native("describe", "object &optional stream", "Says what a thing is.", |lisp, a| {
+        let text = describe(lisp, &a[0])?;
+        let stream = lisp.output_stream(&a.get(1).cloned().unwrap_or_default(), "describe")?;
+        lisp.write(&stream, &text)?;
+        Ok(lisp.values(Vec::new()))
+    }),
+    native("apropos-list", "text &optional package", "Symbols whose name contains it.", |l, a| {
+        Ok(list(apropos(l, a)?))
+    }),
+    native("apropos", "text &optional package", "Prints the symbols found.", |lisp, a| {
+        let stream = lisp.variable(symbol::STANDARD_OUTPUT).clone();
+        for name in apropos(lisp, a)? {
+            let line = crate::printer::prin1(lisp, &name)? + "\n";
+            lisp.write(&stream, &line)?;
+        }
+        Ok(lisp.values(Vec::new()))
+    }),
+    native("rung:function-lambda-list", "function", "The lambda list.", |lisp, a| {
+        let function = Value::Function(lisp.function_of(&a[0])?);
+        Ok(super::evaluation::lambda_list(lisp, &function))
+    }),
+];
+
+fn provide(lisp: &mut Lisp, name: &str) {
+    let modules = lisp.variable(symbol::MODULES).clone();
+    let modules = crate::value::cons(Value::string(name), modules);
+    lisp.set_variable(symbol::MODULES, modules);
+}
+
+fn load(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let path = path_of(lisp, "load", &a[0])?;
+    let path = lisp.resolve_path(&path);
+    let format = lisp.intern(crate::package::KEYWORD, "EXTERNAL-FORMAT");
+    let names =
+        [symbol::KEY_IF_DOES_NOT_EXIST, symbol::KEY_VERBOSE, symbol::KEY_PRINT, format];
+    let [missing, ..] = keywords(lisp, &a[1..], names)?;
+    let quiet = missing.is_some_and(|value| value.is_nil());
+    if quiet && !std::path::Path::new(&path).exists() {
+        return Ok(NIL);
+    }
+    lisp.load_path(&path)?;
+    Ok(T)
+}
+
+fn documentation(lisp: &mut Lisp, object: &Value, kind: &Value) -> Outcome {
+    if let (Some(name), Some(kind)) = (object.as_symbol(), kind.as_symbol())
+        && let Some(text) = lisp.documentation.get(&(name, kind))
+    {
+        return Ok(text.clone());
+    }
+    let function = match object.as_symbol() {
+        Some(_) if !kind.is_symbol(symbol::FUNCTION) => return Ok(NIL),
+        Some(name) => match lisp.macro_function(name)? {
+            Some(expander) => expander,
+            None => match lisp.global_function(name) {
+                Ok(function) => Value::Function(function),
+                Err(_) => return Ok(NIL),
+            },
+        },
+        None => object.clone(),
+    };
+    Ok(match function.as_function().map(|function| &**function) {
+        Some(Function::Closure(closure)) => closure.code.documentation.clone(),
+        Some(Function::Native(native)) => Value::string(&native.documentation),
+        None => NIL,
+    })
+}
+
+fn describe(lisp: &mut Lisp, object: &Value) -> Outcome<String> {
+    let shown = crate::printer::prin1(lisp, object)?;
+    let Some(name) = object.as_symbol() else {
+        let kind = super::types::type_of(lisp, object);
+        let kind = lisp.brief(&kind).to_lowercase();
+        return Ok(format!("{shown} is a {kind}\n"));
+    };
+    let mut text = format!("{shown} is a symbol\n");
+    let value = lisp.variable(name).clone();
+    if !value.is_unbound() {
+        let kind = match lisp.symbols[name].kind {
+            VariableKind::Constant => "constant",
+            VariableKind::Special => "special variable",
+            VariableKind::Plain => "global variable",
+        };
+        text.push_str(&format!("  {kind}, value {}\n", lisp.brief(&value)));
+    }
+    let expander = lisp.macro_function(name)?;
+    let kind = if expander.is_some() { "macro" } else { "function" };
+    if special_operator(name).is_some() {
+        text.push_str("  special operator\n");
+        return Ok(text);
+    }
+    let function = match expander {
+        Some(expander) => Some(expander),
+        None => lisp.global_function(name).ok().map(Value::Function),
+    };
+    if let Some(function) = function {
+        let parameters = super::evaluation::lambda_list(lisp, &function);
+        let parameters = match &parameters {
+            Value::Nil => "()".to_string(),
+            other => crate::printer::princ(lisp, other)?.to_lowercase(),
+        };
+        text.push_str(&format!("  {kind} of {parameters}\n"));
+        let documentation = documentation(lisp, &function, &NIL)?;
+        if let Some(documentation) = documentation.as_text() {
+            text.push_str(&format!("  {}\n", documentation.to_text()));
+        }
+    }
+    Ok(text)
+}
+
+fn apropos(lisp: &mut Lisp, a: &[Value]) -> Outcome<Vec<Value>> {
+    let text = super::packages::designated_text(lisp, "apropos", &a[0])?.to_uppercase();
+    let package = match a.get(1).filter(|package| package.truth()) {
+        Some(package) => Some(super::packages::package_of(lisp, "apropos", package)?),
+        None => None,
+    };
+    let mut found = Vec::new();
+    for id in lisp.packages.all().filter(|id| package.is_none_or(|p| p == *id)) {
+        let present = lisp.packages[id].present.iter();
+        let named = present.filter(|(name, _)| name.contains(&text) && !name.starts_with('%'));
+        found.extend(named.map(|(name, entry)| (name.clone(), entry.0)));
+    }
+    found.sort();
+    found.dedup();
+    Ok(found.into_iter().map(|(_, symbol)| Value::symbol(symbol)).collect())
+}

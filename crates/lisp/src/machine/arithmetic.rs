@@ -1,0 +1,140 @@
+//! The inlined arithmetic and comparisons: fixnums and doubles here, everything else in
+//! `numbers`.
+
+use std::cmp::Ordering;
+
+use crate::code::{Comparison, Question};
+use crate::condition::{Escape, Outcome};
+use crate::numbers;
+use crate::symbol;
+use crate::value::Value;
+
+macro_rules! arithmetic {
+    ($name:ident, $checked:ident, $operator:tt, $slow:ident) => {
+        #[inline(always)]
+        pub(super) fn $name(a: &Value, b: &Value) -> Outcome {
+            match (a, b) {
+                (Value::Fixnum(x), Value::Fixnum(y)) => {
+                    if let Some(result) = x.$checked(*y) {
+                        return Ok(Value::Fixnum(result));
+                    }
+                }
+                (Value::Double(x), Value::Double(y)) => return Ok(Value::Double(x $operator y)),
+                _ => {}
+            }
+            numbers::$slow(a, b)
+        }
+    };
+}
+
+arithmetic!(add, checked_add, +, add);
+arithmetic!(subtract, checked_sub, -, subtract);
+arithmetic!(multiply, checked_mul, *, multiply);
+
+#[inline(always)]
+pub(super) fn divide(a: &Value, b: &Value) -> Outcome {
+    if let (Value::Double(x), Value::Double(y)) = (a, b) {
+        return Ok(Value::Double(x / y));
+    }
+    numbers::divide(a, b)
+}
+
+#[inline(always)]
+pub(super) fn add_small(a: &Value, small: i16) -> Outcome {
+    match a {
+        Value::Fixnum(x) => {
+            if let Some(sum) = x.checked_add(i64::from(small)) {
+                return Ok(Value::Fixnum(sum));
+            }
+        }
+        Value::Double(x) => return Ok(Value::Double(x + f64::from(small))),
+        _ => {}
+    }
+    // In the words of what the program says: `(- x 1)` is compiled to this too.
+    match small {
+        0.. => numbers::add(a, &Value::Fixnum(i64::from(small))),
+        _ => numbers::subtract(a, &Value::Fixnum(-i64::from(small))),
+    }
+}
+
+macro_rules! by_comparison {
+    ($comparison:expr, $x:expr, $y:expr) => {
+        match $comparison {
+            Comparison::Less => $x < $y,
+            Comparison::Greater => $x > $y,
+            Comparison::LessEqual => $x <= $y,
+            Comparison::GreaterEqual => $x >= $y,
+            Comparison::Equal => $x == $y,
+        }
+    };
+}
+
+#[inline(always)]
+pub(super) fn compare(comparison: Comparison, a: &Value, b: &Value) -> Outcome<bool> {
+    match (a, b) {
+        (Value::Fixnum(x), Value::Fixnum(y)) => Ok(by_comparison!(comparison, x, y)),
+        (Value::Double(x), Value::Double(y)) => Ok(by_comparison!(comparison, x, y)),
+        _ => compare_slowly(comparison, a, b),
+    }
+}
+
+#[inline(always)]
+pub(super) fn compare_small(comparison: Comparison, a: &Value, small: i16) -> Outcome<bool> {
+    match a {
+        Value::Fixnum(x) => Ok(by_comparison!(comparison, *x, i64::from(small))),
+        Value::Double(x) => Ok(by_comparison!(comparison, *x, f64::from(small))),
+        _ => compare_slowly(comparison, a, &Value::Fixnum(i64::from(small))),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn compare_slowly(comparison: Comparison, a: &Value, b: &Value) -> Outcome<bool> {
+    let operator = match comparison {
+        Comparison::Less => "<",
+        Comparison::Greater => ">",
+        Comparison::LessEqual => "<=",
+        Comparison::GreaterEqual => ">=",
+        Comparison::Equal => "=",
+    };
+    // NaN compares as nothing, so every question about it is answered no.
+    let Some(order) = numbers::compare(operator, a, b)? else { return Ok(false) };
+    Ok(match comparison {
+        Comparison::Less => order == Ordering::Less,
+        Comparison::Greater => order == Ordering::Greater,
+        Comparison::LessEqual => order != Ordering::Greater,
+        Comparison::GreaterEqual => order != Ordering::Less,
+        Comparison::Equal => order == Ordering::Equal,
+    })
+}
+
+#[inline(always)]
+pub(super) fn ask(question: Question, a: &Value) -> Outcome<bool> {
+    match question {
+        Question::Cons => Ok(matches!(a, Value::Cons(_))),
+        Question::Atom => Ok(!matches!(a, Value::Cons(_))),
+        Question::Zero => match a {
+            Value::Fixnum(n) => Ok(*n == 0),
+            Value::Double(x) => Ok(*x == 0.0),
+            _ => numbers::is_zero(a),
+        },
+    }
+}
+
+#[inline(always)]
+pub(super) fn car(value: &Value) -> Outcome {
+    match value {
+        Value::Cons(pair) => Ok(pair.car()),
+        Value::Nil => Ok(Value::Nil),
+        _ => Err(Escape::wrong_type("car", symbol::LIST, value)),
+    }
+}
+
+#[inline(always)]
+pub(super) fn cdr(value: &Value) -> Outcome {
+    match value {
+        Value::Cons(pair) => Ok(pair.cdr()),
+        Value::Nil => Ok(Value::Nil),
+        _ => Err(Escape::wrong_type("cdr", symbol::LIST, value)),
+    }
+}

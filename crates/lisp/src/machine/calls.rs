@@ -1,0 +1,295 @@
+//! Passing arguments: from the registers of a call to the parameters of the callee.
+
+use crate::code::{Closure, Code, Function, Op, Parameters};
+use crate::condition::{Escape, Outcome};
+use crate::heap::Ref;
+use crate::lisp::Lisp;
+use crate::native::{Body, NativeFunction};
+use crate::symbol::{self, Symbol};
+use crate::value::{NIL, Value, list};
+
+use super::{Frame, Machine};
+
+/// Calls a native function with arguments that lie anywhere.
+pub(super) fn call_native(
+    lisp: &mut Lisp,
+    native: &NativeFunction,
+    arguments: &[Value],
+) -> Outcome {
+    let count = arguments.len() as u32;
+    if count < native.minimum || count > native.maximum {
+        return Err(wrong_count(lisp, native, count));
+    }
+    match &native.body {
+        Body::Plain(body) => body(lisp, arguments),
+        Body::Shared(body) => body.clone()(lisp, arguments),
+    }
+}
+
+#[cold]
+fn wrong_count(lisp: &Lisp, native: &NativeFunction, count: u32) -> Escape {
+    let name = lisp.name(native.name).to_lowercase();
+    count_error(&name, native.minimum, native.maximum, count)
+}
+
+/// `f: expected 2 arguments: got 3`.
+fn count_error(name: &str, minimum: u32, maximum: u32, count: u32) -> Escape {
+    let plural = |n: u32| if n == 1 { "argument" } else { "arguments" };
+    let wanted = match (minimum, maximum) {
+        (least, u32::MAX) => format!("at least {least} {}", plural(least)),
+        (least, most) if least == most => format!("{least} {}", plural(least)),
+        (least, most) => format!("{least} to {most} arguments"),
+    };
+    Escape::program(format!("{name}: expected {wanted}: got {count}"))
+}
+
+pub(super) fn closure_of(function: &Function) -> &Closure {
+    match function {
+        Function::Closure(closure) => closure,
+        Function::Native(_) => unreachable!("the machine runs closures only"),
+    }
+}
+
+impl Machine {
+    pub(super) fn code(&self) -> &Code {
+        &closure_of(&self.function).code
+    }
+
+    /// Prepares the first frame, whose arguments are the values on the stack.
+    pub(super) fn start(&mut self, lisp: &mut Lisp, count: usize) -> Outcome<()> {
+        let function = self.function.clone();
+        self.enter(lisp, function, 0, count)
+    }
+
+    /// Makes a closure the running function, its window beginning at `base` with `count`
+    /// arguments in it.
+    pub(super) fn enter(
+        &mut self,
+        lisp: &mut Lisp,
+        function: Ref<Function>,
+        base: usize,
+        count: usize,
+    ) -> Outcome<()> {
+        let closure = closure_of(&function);
+        let registers = closure.code.registers as usize;
+        let needed = base + registers.max(count);
+        if self.stacks.values.len() < needed {
+            self.stacks.values.resize(needed + 64, NIL);
+        }
+        if closure.code.simple.map(usize::from) != Some(count) {
+            self.arrange(lisp, &closure.code, base, count)?;
+        }
+        self.ops = closure.code.ops.clone();
+        self.registers = registers;
+        self.base = base;
+        self.pc = 0;
+        self.function = function;
+        Ok(())
+    }
+
+    /// Calls the function in a register or a symbol's cell: a closure gets a frame, a native
+    /// runs at once and leaves its value in `result`. Indices are absolute.
+    pub(super) fn call(
+        &mut self,
+        lisp: &mut Lisp,
+        function: Ref<Function>,
+        first: usize,
+        count: usize,
+        result: usize,
+    ) -> Outcome<()> {
+        if let Function::Native(native) = &*function {
+            let value = self.native(lisp, native, first, count)?;
+            self.stacks.values[result] = value;
+            return Ok(());
+        }
+        if self.stacks.frames.len() >= self.frame_limit {
+            return Err(too_many_frames(lisp));
+        }
+        let waiting = Frame {
+            function: self.function.clone(),
+            ops: self.ops.clone(),
+            pc: self.pc as u32,
+            base: self.base as u32,
+            registers: self.registers as u32,
+            result: result as u32,
+        };
+        // After the callee's arguments are known to fit, so that an error stands in the caller.
+        self.enter(lisp, function, first, count)?;
+        self.stacks.frames.push(waiting);
+        Ok(())
+    }
+
+    /// Runs a native on arguments in registers, which are empty afterwards.
+    #[inline]
+    pub(super) fn native(
+        &mut self,
+        lisp: &mut Lisp,
+        native: &NativeFunction,
+        first: usize,
+        count: usize,
+    ) -> Outcome {
+        self.note_site(lisp);
+        lisp.multiple = false;
+        lisp.frames_left = self.frame_limit - self.stacks.frames.len().min(self.frame_limit);
+        let arguments = &self.stacks.values[first..first + count];
+        let value = call_native(lisp, native, arguments)?;
+        for argument in &mut self.stacks.values[first..first + count] {
+            *argument = NIL;
+        }
+        Ok(value)
+    }
+
+    /// Notes which form is running, for whoever asks `Lisp::call_span`.
+    #[inline]
+    fn note_site(&mut self, lisp: &mut Lisp) {
+        match &mut lisp.site {
+            Some((function, pc)) => {
+                if !Ref::same(function, &self.function) {
+                    *function = self.function.clone();
+                }
+                *pc = self.pc;
+            }
+            none => *none = Some((self.function.clone(), self.pc)),
+        }
+    }
+
+    /// A tail call: the callee takes over this frame. Gives the value when the callee was a
+    /// native and has run.
+    pub(super) fn tail_call(
+        &mut self,
+        lisp: &mut Lisp,
+        function: Ref<Function>,
+        first: usize,
+        count: usize,
+    ) -> Outcome<Option<Value>> {
+        if let Function::Native(native) = &*function {
+            return self.native(lisp, native, first, count).map(Some);
+        }
+        if lisp.interrupted() {
+            return Err(crate::condition::EscapeKind::Interrupt.into());
+        }
+        let (base, end) = (self.base, (self.base + self.registers).max(first + count));
+        for index in 0..count {
+            self.stacks.values.swap(base + index, first + index);
+        }
+        for value in &mut self.stacks.values[base + count..end] {
+            *value = NIL;
+        }
+        self.enter(lisp, function, base, count)?;
+        Ok(None)
+    }
+
+    /// Spreads arguments over the parameters of a lambda list that is not simple.
+    fn arrange(&mut self, lisp: &mut Lisp, code: &Code, base: usize, count: usize) -> Outcome<()> {
+        let shape = &code.parameters;
+        let (required, optional) = (shape.required as usize, shape.optional as usize);
+        let open = shape.rest || shape.keyed;
+        if count < required || (count > required + optional && !open) {
+            let name = function_name(lisp, &code.name);
+            let maximum = if open { u32::MAX } else { (required + optional) as u32 };
+            return Err(count_error(&name, required as u32, maximum, count as u32));
+        }
+        let positional = required + optional;
+        let values = &mut self.stacks.values;
+        let others = if count > positional {
+            let others = values[base + positional..base + count].to_vec();
+            for value in &mut values[base + positional..base + count] {
+                *value = NIL;
+            }
+            others
+        } else {
+            for value in &mut values[base + count..base + positional] {
+                *value = Value::Unbound;
+            }
+            Vec::new()
+        };
+        let mut next = base + positional;
+        if shape.keyed {
+            let found = keyword_values(lisp, shape, &others)?;
+            let first = next + usize::from(shape.rest);
+            for (index, value) in found.into_iter().enumerate() {
+                self.stacks.values[first + index] = value;
+            }
+        }
+        if shape.rest {
+            self.stacks.values[next] = list(others);
+            next += 1;
+        }
+        debug_assert!(next <= self.stacks.values.len());
+        Ok(())
+    }
+}
+
+fn keyword_values(lisp: &Lisp, shape: &Parameters, arguments: &[Value]) -> Outcome<Vec<Value>> {
+    if arguments.len() % 2 == 1 {
+        return Err(Escape::program("Odd number of keyword arguments"));
+    }
+    let mut found = vec![Value::Unbound; shape.keys.len()];
+    let mut unknown = None;
+    let mut allowed = shape.allow_other_keys;
+    for pair in arguments.chunks_exact(2) {
+        let name = pair[0].as_symbol();
+        match shape.keys.iter().position(|key| Some(*key) == name) {
+            Some(position) if found[position].is_unbound() => found[position] = pair[1].clone(),
+            Some(_) => {}
+            None if name == Some(symbol::KEY_ALLOW_OTHER_KEYS) => allowed |= pair[1].truth(),
+            None => unknown = unknown.or(Some(&pair[0])),
+        }
+    }
+    match unknown {
+        Some(name) if !allowed => {
+            let name = lisp.brief(name);
+            let name = name.trim_start_matches(':');
+            Err(Escape::program(format!("Unknown keyword argument: {name}")))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// A function's name in a message.
+pub(crate) fn function_name(lisp: &Lisp, name: &Value) -> String {
+    match name {
+        Value::Nil => "lambda".to_string(),
+        name => lisp.brief(name).to_lowercase(),
+    }
+}
+
+#[cold]
+pub(super) fn too_many_frames(lisp: &Lisp) -> Escape {
+    let text = format!("recursion is deeper than {} frames", lisp.frame_limit);
+    Escape::of(symbol::STORAGE_CONDITION, text).hint("--stack=N allows N frames")
+}
+
+impl Lisp {
+    /// Whether Ctrl-C was pressed since the last time; clears the mark.
+    #[inline(always)]
+    pub(crate) fn interrupted(&self) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.interrupt.load(Relaxed) && self.interrupt.swap(false, Relaxed)
+    }
+
+    /// The function that a function designator means.
+    pub fn function_of(&mut self, designator: &Value) -> Outcome<Ref<Function>> {
+        match designator {
+            Value::Function(function) => Ok(function.clone()),
+            Value::Symbol(symbol) => self.global_function(*symbol),
+            other => Err(Escape::wrong_type("funcall", symbol::FUNCTION, other)),
+        }
+    }
+
+    /// The global function of a symbol, loaded from the library if need be.
+    pub fn global_function(&mut self, symbol: Symbol) -> Outcome<Ref<Function>> {
+        if let Value::Function(function) = &self.symbols[symbol].function {
+            return Ok(function.clone());
+        }
+        if self.load_from_library(symbol)?
+            && let Value::Function(function) = &self.symbols[symbol].function
+        {
+            return Ok(function.clone());
+        }
+        Err(self.undefined_function(symbol))
+    }
+}
+
+/// An instruction that no jump leads to; what the running function has before it starts.
+pub(crate) const NO_OPS: [Op; 1] = [Op::Single];

@@ -1,0 +1,477 @@
+//! The loop over instructions.
+//!
+//! One function, longer than the house rule allows, because it is a `match` with an arm per
+//! instruction and the compiler keeps `pc` and `base` in machine registers only inside one
+//! function. Arms are short; what is not short is a method elsewhere.
+
+use smallvec::SmallVec;
+
+use crate::code::{Capture, Captures, Closure, Function, Op, RUNNING, Template};
+use crate::condition::{Escape, EscapeKind, Outcome};
+use crate::heap::{Ref, Slot};
+use crate::lisp::Lisp;
+use crate::value::{NIL, T, Value, cons};
+
+use super::calls::{closure_of, too_many_frames};
+use super::{Frame, Lot, Machine, arithmetic};
+
+impl Machine {
+    /// Runs until the first frame returns (`Ok`) or something stops (`Err`); then `pc` is one
+    /// after the instruction that stopped.
+    #[allow(clippy::too_many_lines)]
+    pub(super) fn execute(&mut self, lisp: &mut Lisp) -> Outcome {
+        let mut pc = self.pc;
+        let mut base = self.base;
+        let mut ops = self.ops.clone();
+
+        macro_rules! at {
+            ($register:expr) => {
+                self.stacks.values[base + $register as usize]
+            };
+        }
+        // Before anything that looks at `self.pc` or `self.ops`.
+        macro_rules! settle {
+            () => {{
+                self.pc = pc;
+                self.ops = ops.clone();
+            }};
+        }
+        macro_rules! stop {
+            ($escape:expr) => {{
+                let escape = $escape;
+                settle!();
+                return Err(escape);
+            }};
+        }
+        macro_rules! attempt {
+            ($outcome:expr) => {
+                match $outcome {
+                    Ok(value) => value,
+                    Err(escape) => stop!(escape),
+                }
+            };
+        }
+        // After a method that may have changed the running function.
+        macro_rules! resume {
+            () => {{
+                pc = self.pc;
+                base = self.base;
+                ops = self.ops.clone();
+            }};
+        }
+        macro_rules! poll {
+            () => {
+                if lisp.interrupted() {
+                    stop!(EscapeKind::Interrupt.into());
+                }
+            };
+        }
+        // A test that holds skips the jump that follows it.
+        macro_rules! test {
+            ($truth:expr) => {
+                if $truth {
+                    pc += 1;
+                } else if let Op::Jump { target } = ops[pc] {
+                    pc = target as usize;
+                }
+            };
+        }
+        macro_rules! leave_frame {
+            ($value:expr) => {{
+                let value = $value;
+                for slot in &mut self.stacks.values[base..base + self.registers] {
+                    *slot = NIL;
+                }
+                let Some(frame) = self.stacks.frames.pop() else { return Ok(value) };
+                pc = frame.pc as usize;
+                base = frame.base as usize;
+                ops = frame.ops;
+                self.base = base;
+                self.registers = frame.registers as usize;
+                self.function = frame.function;
+                self.stacks.values[frame.result as usize] = value;
+            }};
+        }
+        macro_rules! binary {
+            ($to:expr, $a:expr, $b:expr, $operation:ident) => {
+                at!($to) = attempt!(arithmetic::$operation(&at!($a), &at!($b)))
+            };
+        }
+
+        loop {
+            let op = ops[pc];
+            pc += 1;
+            match op {
+                Op::Move { to, from } => at!(to) = at!(from).clone(),
+                Op::Take { to, from } => at!(to) = std::mem::take(&mut at!(from)),
+                Op::Constant { to, index } => {
+                    at!(to) = self.code().constants[index as usize].clone();
+                }
+                Op::Fixnum { to, value } => at!(to) = Value::Fixnum(i64::from(value)),
+                Op::Nil { to } => at!(to) = NIL,
+                Op::True { to } => at!(to) = T,
+                Op::Unbound { to } => at!(to) = Value::Unbound,
+                Op::Clear { at } => at!(at) = NIL,
+                Op::Captured { to, index } => at!(to) = self.captured(index).clone(),
+                Op::MakeCell { at } => {
+                    let value = std::mem::take(&mut at!(at));
+                    at!(at) = Value::Cell(Ref::new(Slot::new(value)));
+                }
+                Op::ReadCell { to, cell } => {
+                    if let Value::Cell(cell) = &at!(cell) {
+                        at!(to) = cell.get();
+                    }
+                }
+                Op::WriteCell { cell, from } => {
+                    if let Value::Cell(cell) = &at!(cell) {
+                        cell.set(at!(from).clone());
+                    }
+                }
+                Op::ReadCapturedCell { to, index } => {
+                    if let Value::Cell(cell) = self.captured(index) {
+                        at!(to) = cell.get();
+                    }
+                }
+                Op::WriteCapturedCell { index, from } => {
+                    if let Value::Cell(cell) = self.captured(index) {
+                        cell.set(at!(from).clone());
+                    }
+                }
+                Op::Global { to, symbol } => {
+                    let value = &lisp.symbols[symbol].value;
+                    if value.is_unbound() {
+                        stop!(lisp.unbound_variable(symbol));
+                    }
+                    at!(to) = value.clone();
+                }
+                Op::SetGlobal { from, symbol } => {
+                    lisp.symbols[symbol].value = at!(from).clone();
+                }
+                Op::FunctionOf { to, symbol } => {
+                    let function = attempt!(lisp.global_function(symbol));
+                    at!(to) = Value::Function(function);
+                }
+                Op::SetfFunctionOf { to, symbol } => {
+                    at!(to) = attempt!(lisp.setf_function(symbol));
+                }
+                Op::Myself { to } => at!(to) = Value::Function(self.function.clone()),
+                Op::Sibling { to, of, index } => {
+                    let sibling = if of == RUNNING {
+                        sibling(&self.function, index)
+                    } else if let Value::Function(function) = &at!(of) {
+                        sibling(function, index)
+                    } else {
+                        NIL
+                    };
+                    at!(to) = sibling;
+                }
+                Op::Closure { to, index } => {
+                    at!(to) = self.make_closure(&self.code().templates[index as usize], base);
+                }
+                Op::Jump { target } => pc = target as usize,
+                Op::Loop { target } => {
+                    poll!();
+                    pc = target as usize;
+                }
+                Op::JumpIfNil { at, target } => {
+                    if at!(at).is_nil() {
+                        pc = target as usize;
+                    }
+                }
+                Op::JumpIfTrue { at, target } => {
+                    if at!(at).truth() {
+                        pc = target as usize;
+                    }
+                }
+                Op::JumpIfBound { at, target } => {
+                    if !at!(at).is_unbound() {
+                        pc = target as usize;
+                    }
+                }
+                Op::Call { base: first, count, symbol } => {
+                    let first = base + first as usize;
+                    let Value::Function(function) = &lisp.symbols[symbol].function else {
+                        settle!();
+                        let function = attempt!(lisp.global_function(symbol));
+                        attempt!(self.call(lisp, function, first, count as usize, first));
+                        resume!();
+                        continue;
+                    };
+                    match &**function {
+                        Function::Closure(closure)
+                            if closure.code.simple == Some(u16::from(count)) =>
+                        {
+                            poll!();
+                            if self.stacks.frames.len() >= self.frame_limit {
+                                stop!(too_many_frames(lisp));
+                            }
+                            let registers = closure.code.registers as usize;
+                            let needed = first + registers;
+                            let callee_ops = closure.code.ops.clone();
+                            let callee = function.clone();
+                            if self.stacks.values.len() < needed {
+                                self.stacks.values.resize(needed + needed / 2 + 64, NIL);
+                            }
+                            self.stacks.frames.push(Frame {
+                                function: std::mem::replace(&mut self.function, callee),
+                                ops: std::mem::replace(&mut ops, callee_ops),
+                                pc: pc as u32,
+                                base: base as u32,
+                                registers: self.registers as u32,
+                                result: first as u32,
+                            });
+                            base = first;
+                            pc = 0;
+                            self.base = base;
+                            self.registers = registers;
+                        }
+                        Function::Native(_) => {
+                            let function = function.clone();
+                            let Function::Native(native) = &*function else { continue };
+                            self.pc = pc;
+                            let value = attempt!(self.native(lisp, native, first, count as usize));
+                            self.stacks.values[first] = value;
+                        }
+                        Function::Closure(_) => {
+                            let function = function.clone();
+                            settle!();
+                            attempt!(self.call(lisp, function, first, count as usize, first));
+                            resume!();
+                        }
+                    }
+                }
+                Op::TailCall { base: first, count, symbol } => {
+                    self.pc = pc;
+                    let function = attempt!(lisp.global_function(symbol));
+                    let first = base + first as usize;
+                    match attempt!(self.tail_call(lisp, function, first, count as usize)) {
+                        Some(value) => leave_frame!(value),
+                        None => resume!(),
+                    }
+                }
+                Op::CallValue { base: result, count } => {
+                    poll!();
+                    settle!();
+                    let result = base + result as usize;
+                    let designator = std::mem::take(&mut self.stacks.values[result]);
+                    let function = attempt!(lisp.function_of(&designator));
+                    attempt!(self.call(lisp, function, result + 1, count as usize, result));
+                    resume!();
+                }
+                Op::TailCallValue { base: first, count } => {
+                    self.pc = pc;
+                    let first = base + first as usize;
+                    let designator = std::mem::take(&mut self.stacks.values[first]);
+                    let function = attempt!(lisp.function_of(&designator));
+                    match attempt!(self.tail_call(lisp, function, first + 1, count as usize)) {
+                        Some(value) => leave_frame!(value),
+                        None => resume!(),
+                    }
+                }
+                Op::Return { from } => {
+                    lisp.multiple = false;
+                    leave_frame!(std::mem::take(&mut at!(from)));
+                }
+                Op::ReturnValues { from } => leave_frame!(std::mem::take(&mut at!(from))),
+                Op::Test { comparison, a, b } => {
+                    test!(attempt!(arithmetic::compare(comparison, &at!(a), &at!(b))));
+                }
+                Op::TestSmall { comparison, a, value } => {
+                    test!(attempt!(arithmetic::compare_small(comparison, &at!(a), value)));
+                }
+                // `eq` compares numbers and characters as `eql` does: they are immediate.
+                Op::TestEq { a, b } | Op::TestEql { a, b } => test!(at!(a).eql(&at!(b))),
+                Op::TestValue { question, a } => {
+                    test!(attempt!(arithmetic::ask(question, &at!(a))));
+                }
+                Op::Add { to, a, b } => binary!(to, a, b, add),
+                Op::Subtract { to, a, b } => binary!(to, a, b, subtract),
+                Op::Multiply { to, a, b } => binary!(to, a, b, multiply),
+                Op::Divide { to, a, b } => binary!(to, a, b, divide),
+                Op::AddSmall { to, a, value } => {
+                    at!(to) = attempt!(arithmetic::add_small(&at!(a), value));
+                }
+                Op::Car { to, a } => at!(to) = attempt!(arithmetic::car(&at!(a))),
+                Op::Cdr { to, a } => at!(to) = attempt!(arithmetic::cdr(&at!(a))),
+                Op::Cons { to, a, b } => at!(to) = cons(at!(a).clone(), at!(b).clone()),
+                Op::Aref { to, array, index } => {
+                    at!(to) = attempt!(crate::library::arrays::aref(&at!(array), &at!(index)));
+                }
+                Op::SetAref { array, index, from } => {
+                    let value = at!(from).clone();
+                    let (array, index) = (&at!(array), &at!(index));
+                    attempt!(crate::library::arrays::set_aref(array, index, value));
+                }
+                Op::SetCar { pair, from } => match &at!(pair) {
+                    Value::Cons(pair) => pair.set_car(at!(from).clone()),
+                    other => {
+                        stop!(Escape::wrong_type("(setf car)", crate::symbol::CONS, other))
+                    }
+                },
+                Op::SetCdr { pair, from } => match &at!(pair) {
+                    Value::Cons(pair) => pair.set_cdr(at!(from).clone()),
+                    other => {
+                        stop!(Escape::wrong_type("(setf cdr)", crate::symbol::CONS, other))
+                    }
+                },
+                Op::Single => lisp.multiple = false,
+                Op::OpenExit { at, index } => {
+                    at!(at) = Value::Fixnum(self.open_exit(lisp, index) as i64);
+                }
+                Op::OpenCatch { at, target } => {
+                    let tag = at!(at).clone();
+                    self.open_catch(lisp, tag, target, at);
+                }
+                Op::OpenCleanup { target } => self.open_cleanup(lisp, target),
+                Op::Close => {
+                    lisp.controls.pop();
+                }
+                Op::BeginCleanup { from } => {
+                    let lot = Lot::take(lisp, std::mem::take(&mut at!(from)));
+                    self.stacks.pending.push(super::Pending::Values(lot));
+                }
+                Op::EndCleanup { to } => match self.stacks.pending.pop() {
+                    Some(super::Pending::Values(lot)) => at!(to) = lot.restore(lisp),
+                    Some(super::Pending::Escape(escape)) => stop!(escape),
+                    None => {}
+                },
+                Op::Leave { exit, from, label } => {
+                    let id = at!(exit).as_fixnum().unwrap_or(0) as u64;
+                    let first = std::mem::take(&mut at!(from));
+                    stop!(leave(lisp, id, u32::from(label), first));
+                }
+                Op::Throw { tag, from } => {
+                    let first = std::mem::take(&mut at!(from));
+                    let tag = at!(tag).clone();
+                    stop!(lisp.throw(tag, first));
+                }
+                Op::Bind { from, symbol } => {
+                    let value = at!(from).clone();
+                    lisp.bind(symbol, value);
+                }
+                Op::Unbind { count } => {
+                    let left = lisp.bindings.len() - count as usize;
+                    lisp.unbind_to(left);
+                }
+                Op::SaveValues { from } => {
+                    let lot = Lot::take(lisp, std::mem::take(&mut at!(from)));
+                    self.stacks.lots.push(lot);
+                }
+                Op::RestoreValues { to } => {
+                    if let Some(lot) = self.stacks.lots.pop() {
+                        at!(to) = lot.restore(lisp);
+                    }
+                }
+                Op::CallSaved { base: result, count } => {
+                    settle!();
+                    attempt!(self.call_saved(lisp, base + result as usize, count as usize));
+                    resume!();
+                }
+                Op::Spread { from, to, count } => {
+                    let first = std::mem::take(&mut at!(from));
+                    if std::mem::take(&mut lisp.multiple) {
+                        let mut values = std::mem::take(&mut lisp.extra).into_iter();
+                        for index in 0..count {
+                            at!(to + index) = values.next().unwrap_or_default();
+                        }
+                    } else {
+                        at!(to) = first;
+                        for index in 1..count {
+                            at!(to + index) = NIL;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn captured(&self, index: u16) -> &Value {
+        &closure_of(&self.function).captures.values[index as usize]
+    }
+
+    fn make_closure(&self, template: &Template, base: usize) -> Value {
+        let mut values = SmallVec::with_capacity(template.captures.len());
+        for capture in &template.captures {
+            values.push(match capture {
+                Capture::Register(at) => self.stacks.values[base + *at as usize].clone(),
+                Capture::Captured(index) => self.captured(*index).clone(),
+                Capture::Myself => Value::Function(self.function.clone()),
+                Capture::Sibling(index) => sibling(&self.function, *index),
+            });
+        }
+        let captures = Ref::new(Captures { values, siblings: template.siblings.clone() });
+        let closure = Closure { code: template.code.clone(), captures };
+        Value::Function(Ref::new(Function::Closure(closure)))
+    }
+
+    /// Calls the function in `result` on all values of the last `count` lots.
+    fn call_saved(&mut self, lisp: &mut Lisp, result: usize, count: usize) -> Outcome<()> {
+        let designator = std::mem::take(&mut self.stacks.values[result]);
+        let function = lisp.function_of(&designator)?;
+        let start = self.stacks.lots.len() - count;
+        let lots = self.stacks.lots.drain(start..).collect::<Vec<_>>();
+        let arguments = lots.into_iter().flat_map(Lot::into_values).collect::<Vec<_>>();
+        self.call_on(lisp, function, arguments, result)
+    }
+
+    /// Calls a function on arguments that are not in registers yet.
+    fn call_on(
+        &mut self,
+        lisp: &mut Lisp,
+        function: Ref<Function>,
+        arguments: Vec<Value>,
+        result: usize,
+    ) -> Outcome<()> {
+        let first = (self.base + self.registers).max(result + 1);
+        let count = arguments.len();
+        if self.stacks.values.len() < first + count {
+            self.stacks.values.resize(first + count + 64, NIL);
+        }
+        for (index, argument) in arguments.into_iter().enumerate() {
+            self.stacks.values[first + index] = argument;
+        }
+        self.call(lisp, function, first, count, result)
+    }
+}
+
+/// The function at `index` of the `labels` that made `function`.
+fn sibling(function: &Ref<Function>, index: u16) -> Value {
+    let captures = &closure_of(function).captures;
+    match captures.siblings.as_ref().and_then(|siblings| siblings.get(index as usize)) {
+        Some(code) => {
+            let closure = Closure { code: code.clone(), captures: captures.clone() };
+            Value::Function(Ref::new(Function::Closure(closure)))
+        }
+        None => NIL,
+    }
+}
+
+/// The escape that leaves to an exit, or the error that it has been left already.
+fn leave(lisp: &mut Lisp, id: u64, label: u32, first: Value) -> Escape {
+    let values = lisp.take_values(first);
+    if !lisp.is_open(id) {
+        let text = "return-from: the block has been left already";
+        return Escape::of(crate::symbol::CONTROL_ERROR, text);
+    }
+    EscapeKind::Exit { id, label, values }.into()
+}
+
+impl Lot {
+    fn take(lisp: &mut Lisp, first: Value) -> Lot {
+        let all = std::mem::take(&mut lisp.multiple).then(|| std::mem::take(&mut lisp.extra));
+        Lot { first, all }
+    }
+
+    fn restore(self, lisp: &mut Lisp) -> Value {
+        lisp.multiple = self.all.is_some();
+        if let Some(all) = self.all {
+            lisp.extra = all;
+        }
+        self.first
+    }
+
+    fn into_values(self) -> Vec<Value> {
+        self.all.unwrap_or_else(|| vec![self.first])
+    }
+}

@@ -1,0 +1,194 @@
+//! The machine: runs instructions. A call from Lisp to Lisp pushes a frame here and does not
+//! recurse on the native stack; a native that calls back starts a `Machine` of its own.
+//!
+//! The loop is `execute`; it leaves with an escape, `unwind::recover` finds where to go on.
+//! Argument passing is in `calls`. Values of a call: the first is the result, and when
+//! `Lisp::multiple` is set all of them are in `Lisp::extra`.
+
+mod arithmetic;
+mod calls;
+mod execute;
+mod unwind;
+
+use std::rc::Rc;
+
+use crate::code::{Function, Op};
+use crate::condition::{Escape, Outcome};
+use crate::heap::Ref;
+use crate::lisp::Lisp;
+use crate::value::Value;
+
+pub(crate) use calls::{NO_OPS, function_name};
+pub(crate) use unwind::Control;
+
+/// A frame that waits for the one above it.
+pub(crate) struct Frame {
+    function: Ref<Function>,
+    ops: Rc<[Op]>,
+    pc: u32,
+    base: u32,
+    registers: u32,
+    /// Where the value of the frame above goes.
+    result: u32,
+}
+
+/// Values kept while something else runs.
+pub(crate) struct Lot {
+    first: Value,
+    /// All values, unless there is just the first.
+    all: Option<Vec<Value>>,
+}
+
+/// What a clean-up goes on with.
+pub(crate) enum Pending {
+    Values(Lot),
+    Escape(Escape),
+}
+
+/// The stacks of one run; reused from run to run.
+#[derive(Default)]
+pub(crate) struct Stacks {
+    values: Vec<Value>,
+    frames: Vec<Frame>,
+    lots: Vec<Lot>,
+    pending: Vec<Pending>,
+}
+
+/// One run of the machine.
+pub(crate) struct Machine {
+    stacks: Stacks,
+    function: Ref<Function>,
+    ops: Rc<[Op]>,
+    pc: usize,
+    base: usize,
+    registers: usize,
+    /// How many entries of the control stack belong to runs outside this one.
+    controls: usize,
+    /// How many frames this run may have.
+    frame_limit: usize,
+}
+
+impl Lisp {
+    /// Calls a function (or the function a symbol names) and gives its first value.
+    pub fn call(&mut self, function: &Value, arguments: &[Value]) -> Outcome {
+        let value = self.call_keeping_values(function, arguments);
+        self.multiple = false;
+        value
+    }
+
+    /// Calls a function and gives all its values.
+    pub fn call_for_values(&mut self, function: &Value, arguments: &[Value]) -> Outcome<Vec<Value>> {
+        let first = self.call_keeping_values(function, arguments)?;
+        Ok(self.take_values(first))
+    }
+
+    /// Calls a function; the further values stay where a native's caller looks for them.
+    pub fn call_keeping_values(&mut self, function: &Value, arguments: &[Value]) -> Outcome {
+        let function = self.function_of(function)?;
+        self.multiple = false;
+        match &*function {
+            Function::Native(native) => calls::call_native(self, native, arguments),
+            Function::Closure(_) => self.run(&function, arguments),
+        }
+    }
+
+    /// Runs a closure on a machine of its own.
+    fn run(&mut self, function: &Ref<Function>, arguments: &[Value]) -> Outcome {
+        crate::stack::check("the recursion of native functions")?;
+        let mut stacks = self.stacks.pop().unwrap_or_default();
+        stacks.values.clear();
+        stacks.values.extend_from_slice(arguments);
+        let (controls, bindings) = (self.controls.len(), self.bindings.len());
+        let frame_limit = self.frames_left;
+        let mut machine = Machine {
+            stacks,
+            function: function.clone(),
+            ops: self.no_ops.clone(),
+            pc: 0,
+            base: 0,
+            registers: 0,
+            controls,
+            frame_limit,
+        };
+        let site = self.site.take();
+        let sites = self.outer_sites.len();
+        self.outer_sites.extend(site.clone());
+        let started = machine.start(self, arguments.len());
+        let result = started.and_then(|()| machine.run(self));
+        self.outer_sites.truncate(sites);
+        self.site = site;
+        self.frames_left = frame_limit;
+        self.controls.truncate(controls);
+        self.unbind_to(bindings);
+        let mut stacks = machine.stacks;
+        stacks.values.clear();
+        stacks.frames.clear();
+        stacks.lots.clear();
+        stacks.pending.clear();
+        self.stacks.push(stacks);
+        result
+    }
+
+    /// Binds a dynamic variable until `unbind_to`.
+    pub(crate) fn bind(&mut self, symbol: crate::symbol::Symbol, value: Value) {
+        let old = std::mem::replace(&mut self.symbols[symbol].value, value);
+        self.bindings.push((symbol, old));
+    }
+
+    /// Undoes bindings until so many are left.
+    pub(crate) fn unbind_to(&mut self, count: usize) {
+        while self.bindings.len() > count {
+            if let Some((symbol, old)) = self.bindings.pop() {
+                self.symbols[symbol].value = old;
+            }
+        }
+    }
+
+    /// Runs something with a dynamic variable bound.
+    pub fn with_binding<R>(
+        &mut self,
+        symbol: crate::symbol::Symbol,
+        value: Value,
+        run: impl FnOnce(&mut Lisp) -> R,
+    ) -> R {
+        let depth = self.bindings.len();
+        self.bind(symbol, value);
+        let result = run(self);
+        self.unbind_to(depth);
+        result
+    }
+
+    /// Returns several values from a native: `return Ok(lisp.values(vec![a, b]))`.
+    pub fn values(&mut self, values: Vec<Value>) -> Value {
+        let first = values.first().cloned().unwrap_or_default();
+        self.multiple = values.len() != 1;
+        if self.multiple {
+            self.extra = values;
+        }
+        first
+    }
+
+    /// All values of the call that has just given `first`.
+    pub(crate) fn take_values(&mut self, first: Value) -> Vec<Value> {
+        if std::mem::take(&mut self.multiple) {
+            std::mem::take(&mut self.extra)
+        } else {
+            vec![first]
+        }
+    }
+}
+
+impl Machine {
+    /// Runs until the first frame returns or an escape leaves it.
+    fn run(&mut self, lisp: &mut Lisp) -> Outcome {
+        loop {
+            match self.execute(lisp) {
+                Ok(value) => return Ok(value),
+                Err(escape) => {
+                    lisp.multiple = false;
+                    self.recover(lisp, escape)?;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Exits, catches and clean-ups: the control stack, and going on after an escape.
+
+use crate::condition::{Escape, EscapeKind, Outcome};
+use crate::lisp::Lisp;
+use crate::symbol;
+use crate::value::{NIL, Value};
+
+use super::{Machine, Pending};
+
+/// An entry of the control stack: somewhere an escape may go on, with what to restore there.
+pub(crate) struct Control {
+    kind: ControlKind,
+    frames: usize,
+    bindings: usize,
+    lots: usize,
+    pending: usize,
+}
+
+enum ControlKind {
+    /// A block or tagbody: its number, and its labels in the code that opened it.
+    Exit { id: u64, index: u32 },
+    Catch { tag: Value, target: u32, to: u16 },
+    Cleanup { target: u32 },
+}
+
+impl Machine {
+    fn open(&self, lisp: &mut Lisp, kind: ControlKind) {
+        lisp.controls.push(Control {
+            kind,
+            frames: self.stacks.frames.len(),
+            bindings: lisp.bindings.len(),
+            lots: self.stacks.lots.len(),
+            pending: self.stacks.pending.len(),
+        });
+    }
+
+    pub(super) fn open_exit(&self, lisp: &mut Lisp, index: u32) -> u64 {
+        lisp.next_exit += 1;
+        let id = lisp.next_exit;
+        self.open(lisp, ControlKind::Exit { id, index });
+        id
+    }
+
+    pub(super) fn open_catch(&self, lisp: &mut Lisp, tag: Value, target: u32, to: u16) {
+        self.open(lisp, ControlKind::Catch { tag, target, to });
+    }
+
+    pub(super) fn open_cleanup(&self, lisp: &mut Lisp, target: u32) {
+        self.open(lisp, ControlKind::Cleanup { target });
+    }
+
+    /// Finds where to go on after an escape; gives the escape when it leaves this run.
+    pub(super) fn recover(&mut self, lisp: &mut Lisp, escape: Escape) -> Outcome<()> {
+        let escape = self.signal(lisp, escape);
+        while lisp.controls.len() > self.controls {
+            let Some(control) = lisp.controls.pop() else { break };
+            match (&control.kind, &*escape.0) {
+                (ControlKind::Exit { id, index }, EscapeKind::Exit { id: wanted, .. })
+                    if id == wanted =>
+                {
+                    let index = *index;
+                    self.restore(lisp, &control);
+                    self.land_at_exit(lisp, control, index, escape);
+                    return Ok(());
+                }
+                (ControlKind::Catch { tag, target, to }, EscapeKind::Throw { tag: thrown, .. })
+                    if tag.eql(thrown) =>
+                {
+                    self.restore(lisp, &control);
+                    self.pc = *target as usize;
+                    let at = self.base + *to as usize;
+                    if let EscapeKind::Throw { values, .. } = *escape.0 {
+                        self.stacks.values[at] = lisp.values(values);
+                    }
+                    return Ok(());
+                }
+                (ControlKind::Cleanup { .. }, EscapeKind::Quit { abort: true, .. }) => {}
+                (ControlKind::Cleanup { target }, _) => {
+                    self.restore(lisp, &control);
+                    self.pc = *target as usize;
+                    self.stacks.pending.push(Pending::Escape(escape));
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        Err(escape)
+    }
+
+    /// Goes back to the frame and the bindings that a control entry was made in.
+    fn restore(&mut self, lisp: &mut Lisp, control: &Control) {
+        let top = self.base + self.registers;
+        if self.stacks.frames.len() > control.frames {
+            let frame = self.stacks.frames.drain(control.frames..).next();
+            if let Some(frame) = frame {
+                self.function = frame.function;
+                self.ops = frame.ops;
+                self.base = frame.base as usize;
+                self.registers = frame.registers as usize;
+            }
+        }
+        let end = self.base + self.registers;
+        if end < top {
+            for value in &mut self.stacks.values[end..top] {
+                *value = NIL;
+            }
+        }
+        self.stacks.lots.truncate(control.lots);
+        self.stacks.pending.truncate(control.pending);
+        lisp.unbind_to(control.bindings);
+    }
+
+    fn land_at_exit(&mut self, lisp: &mut Lisp, control: Control, index: u32, escape: Escape) {
+        let EscapeKind::Exit { label, values, .. } = *escape.0 else { return };
+        let exit = &self.code().exits[index as usize];
+        let (target, to, stays) = (exit.labels[label as usize], exit.to, exit.stays);
+        self.pc = target as usize;
+        if stays {
+            lisp.controls.push(control);
+        } else {
+            let at = self.base + to as usize;
+            self.stacks.values[at] = lisp.values(values);
+        }
+    }
+
+    /// Runs the handlers for an error; what it becomes.
+    fn signal(&mut self, lisp: &mut Lisp, escape: Escape) -> Escape {
+        let condition = match *escape.0 {
+            EscapeKind::Error(condition) => condition.into_value(),
+            EscapeKind::Signal(condition) => condition,
+            _ => return escape,
+        };
+        if let Some(condition) = condition.as_condition()
+            && condition.span.get().is_none()
+        {
+            condition.span.set(self.code().span(self.pc.saturating_sub(1)));
+        }
+        // Handlers run on top of the frames they look at; the reserve is theirs after a
+        // recursion that has used up the limit.
+        let used = self.stacks.frames.len().min(self.frame_limit);
+        let left = self.frame_limit - used;
+        lisp.frames_left = left.max(lisp.frame_reserve());
+        let handled = lisp.run_handlers(&condition);
+        match handled {
+            Ok(()) => {
+                self.note_backtrace(lisp);
+                EscapeKind::Unhandled(condition).into()
+            }
+            Err(escape) => escape,
+        }
+    }
+
+    /// Remembers the names of the frames, innermost first, for whoever reports the condition.
+    fn note_backtrace(&self, lisp: &mut Lisp) {
+        let mut names = vec![self.code().name.clone()];
+        for frame in self.stacks.frames.iter().rev().take(49) {
+            names.push(super::calls::closure_of(&frame.function).code.name.clone());
+        }
+        lisp.backtrace = names;
+    }
+}
+
+impl Lisp {
+    /// Whether an exit of that number is open in any run.
+    pub(crate) fn is_open(&self, wanted: u64) -> bool {
+        let is_it = |control: &Control| {
+            matches!(control.kind, ControlKind::Exit { id, .. } if id == wanted)
+        };
+        self.controls.iter().rev().any(is_it)
+    }
+
+    /// The escape that throws to a tag, or the error that nobody catches it.
+    pub(crate) fn throw(&mut self, tag: Value, first: Value) -> Escape {
+        let values = self.take_values(first);
+        let catches = |control: &Control| {
+            matches!(&control.kind, ControlKind::Catch { tag: caught, .. } if caught.eql(&tag))
+        };
+        if !self.controls.iter().rev().any(catches) {
+            let text = format!("throw: nobody catches {}", self.brief(&tag));
+            return Escape::of(symbol::CONTROL_ERROR, text);
+        }
+        EscapeKind::Throw { tag, values }.into()
+    }
+
+    /// How many frames handlers may use when none are left.
+    fn frame_reserve(&self) -> usize {
+        (self.frame_limit / 100).clamp(100, 1000)
+    }
+}

@@ -1,0 +1,99 @@
+//! The printer: a form and what `prin1` (or the function named) makes of its value.
+
+mod support;
+use support::check;
+
+#[test]
+fn numbers() {
+    check(&[
+        ("(list 0 -5 12345678901234567890 -1/2)", "(0 -5 12345678901234567890 -1/2)"),
+        (
+            "(list 1.5 1.5d0 1.0e10 1.0e-4 0.001 9999999.0 1e7 0.1 -0.0 1e21 5e-324)",
+            "(1.5 1.5 1.0e10 1.0e-4 0.001 9999999.0 1.0e7 0.1 -0.0 1.0e21 5.0e-324)",
+        ),
+        ("(list 1.5f0 1.0f10 0.1f0 16777216f0 -0f0)", "(1.5f0 1.0f10 0.1f0 1.6777216f7 -0.0f0)"),
+        (
+            "(let ((*read-default-float-format* 'single-float)) (prin1-to-string (list 1f0 1d0 1f10 1d10)))",
+            "\"(1.0 1.0d0 1.0e10 1.0d10)\"",
+        ),
+        ("(list (/ 1.0 0) (/ -1f0 0))", "(#.rung:double-inf #.rung:single-neg-inf)"),
+        (
+            "(princ-to-string (list (/ 1.0 0) (/ -1.0 0) (- (/ 1.0 0) (/ 1.0 0))))",
+            "\"(inf -inf nan)\"",
+        ),
+        ("(let ((*print-base* 16)) (prin1-to-string (list 255 -1/17)))", "\"(FF -1/11)\""),
+        (
+            "(let ((*print-base* 2) (*print-radix* t)) (prin1-to-string (list 5 1/2)))",
+            "\"(#b101 #b1/10)\"",
+        ),
+        ("(let ((*print-radix* t)) (prin1-to-string 5))", "\"5.\""),
+    ]);
+}
+
+#[test]
+fn symbols_and_characters() {
+    check(&[
+        (
+            "'(foo |foo| |a b| :key |1| |1.5| |+1| 1+ + |a\\|b| ||)",
+            "(FOO |foo| |a b| :KEY |1| |1.5| |+1| 1+ + |a\\|b| ||)",
+        ),
+        ("'(cl:car la::x rung::x #:g keyword::a)", "(CAR LINALG::X RUNG::X #:G :A)"),
+        ("(princ-to-string '(|foo| :key \"a\" #\\b))", "\"(foo KEY a b)\""),
+        (
+            "(let ((*print-case* :downcase)) (prin1-to-string '(foo |Bar| :key la::x)))",
+            "\"(foo |Bar| :key linalg::x)\"",
+        ),
+        ("(let ((*print-case* :capitalize)) (prin1-to-string '(foo-bar)))", "\"(Foo-Bar)\""),
+        (
+            "(list #\\a #\\Space #\\Newline #\\U+0001 #\\U+3042)",
+            "(#\\a #\\Space #\\Newline #\\U+0001 #\\あ)",
+        ),
+        ("(list \"a\\\"b\\\\c\" \"é\")", "(\"a\\\"b\\\\c\" \"é\")"),
+    ]);
+}
+
+#[test]
+fn lists() {
+    check(&[
+        ("'(1 . 2)", "(1 . 2)"),
+        ("'(1 2 . 3)", "(1 2 . 3)"),
+        ("'(quote a)", "'A"),
+        ("'(quote a b)", "(QUOTE A B)"),
+        ("'(quote . a)", "(QUOTE . A)"),
+        ("'#'f", "#'F"),
+        ("'`(a ,b ,@c)", "`(A ,B ,@C)"),
+        ("(let ((*print-length* 2)) (prin1-to-string '(1 2 3 4)))", "\"(1 2 ...)\""),
+        ("(let ((*print-level* 1)) (prin1-to-string '(1 (2 (3)))))", "\"(1 #)\""),
+        ("'#1=(a b . #1#)", "#1=(A B . #1#)"),
+        ("(let ((*print-circle* t)) (prin1-to-string '(#1=(a) #1#)))", "\"(#1=(A) #1#)\""),
+    ]);
+}
+
+#[test]
+fn arrays() {
+    check(&[
+        ("#(1 2 \"a\")", "#(1 2 \"a\")"),
+        ("#2A((1 2) (3 4))", "#2A((1 2) (3 4))"),
+        ("#0A5", "#0A5"),
+        ("#()", "#()"),
+        ("#d((1 2) (3 4))", "#d((1.0 2.0) (3.0 4.0))"),
+        ("#f(0.1 1e10 16777217)", "#f(0.1 1.0e10 1.6777216e7)"),
+        ("#bf16(0.1 3.14159)", "#bf16(0.1 3.14)"),
+        ("#f16(0.1 65504)", "#f16(0.1 65500.0)"),
+        ("#d(nan inf -inf -0.0)", "#d(nan inf -inf -0.0)"),
+        ("#d()", "#d()"),
+        ("#d[0 3]", "#d[0 3]"),
+        ("#d[2 0]", "#d(() ())"),
+        ("#0d5", "#0d5.0"),
+        ("#i64(1 -2)", "#(1 -2)"),
+        ("#u8((1 2) (3 4))", "#2A((1 2) (3 4))"),
+        ("#bool(1 0)", "#*10"),
+        (
+            "(let ((rung:*print-element-type* t)) (prin1-to-string (list #i64(1) #bool((1 0) (0 1)))))",
+            "\"(#i64(1) #bool((1 0) (0 1)))\"",
+        ),
+        ("(write-to-string #i32(1 2) :readably t)", "\"#i32(1 2)\""),
+        ("(write-to-string #(1 2 3) :length 2)", "\"#(1 2 ...)\""),
+        ("#p\"a.txt\"", "#P\"a.txt\""),
+    ]);
+}
