@@ -94,6 +94,11 @@ pub trait Vector: Real {
     /// The first `count` lanes from memory, zero in the others; `count <= LANES`.
     unsafe fn load_part(from: *const Self::Element, count: usize) -> Self;
     unsafe fn store(self, to: *mut Self::Element);
+    /// Stores past the caches where the processor can; `to` is aligned to the whole vector.
+    /// `fence` has to follow before another thread reads.
+    unsafe fn stream(self, to: *mut Self::Element);
+    /// Makes streamed stores visible.
+    fn fence();
     /// Stores the first `count` lanes; `count <= LANES`.
     unsafe fn store_part(self, to: *mut Self::Element, count: usize);
     /// `self * b + c` with one rounding.

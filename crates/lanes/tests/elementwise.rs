@@ -161,6 +161,23 @@ fn three_operands_and_in_place() {
 }
 
 #[test]
+fn results_written_past_the_caches_are_complete() {
+    // 8 * 3 * 1,100,000 bytes and more are streamed.
+    let n = 1_100_003;
+    let (a, b) = (specials::<f64>(5, n), specials::<f64>(6, n));
+    for level in Level::available() {
+        let lanes = Lanes::with(level, 2);
+        let mut room = vec![0.0; n + 1];
+        let out = &mut room[1..];
+        let (x, y) = (Operand::new(&a, 0, &[1]), Operand::new(&b, 0, &[1]));
+        zip::<Add, f64>(&lanes, Cost::Light, &[n], x, y, out);
+        for i in 0..n {
+            assert_same(out[i], a[i] + b[i], "streamed");
+        }
+    }
+}
+
+#[test]
 fn the_definitions_nan_is_canonical_in_the_lanes_too() {
     let a = [-f32::NAN; 20];
     let mut out = [0.0; 20];

@@ -230,6 +230,13 @@ macro_rules! portable {
                 unsafe { to.cast::<[$t; $n]>().write_unaligned(self.0) }
             }
             #[inline(always)]
+            unsafe fn stream(self, to: *mut $t) {
+                // SAFETY: the caller's promise.
+                unsafe { self.store(to) }
+            }
+            #[inline(always)]
+            fn fence() {}
+            #[inline(always)]
             unsafe fn store_part(self, to: *mut $t, count: usize) {
                 for (i, lane) in self.0.iter().enumerate().take(count) {
                     // SAFETY: the caller says that `count` elements are writable.

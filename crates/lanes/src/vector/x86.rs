@@ -10,7 +10,7 @@ macro_rules! register {
     (
         float $float:ident($raw:ty) of $t:ty, bits $bits:ident($word:ty) of $u:ty as $signed:ty,
         mask $mask:ident, lanes $lanes:literal, doc $doc:literal;
-        splat $splat:ident, load $load:ident, store $store:ident,
+        splat $splat:ident, load $load:ident, store $store:ident, stream $stream:ident,
         load_part |$from:ident, $count:ident| $load_part:expr,
         store_part |$value:ident, $to:ident, $stored:ident| $store_part:expr,
         add $add:ident, sub $sub:ident, mul $mul:ident, div $div:ident, fma $fma:ident,
@@ -219,6 +219,16 @@ macro_rules! register {
             unsafe fn store(self, to: *mut $t) {
                 // SAFETY: see above.
                 unsafe { $store(to, self.0) }
+            }
+            #[inline(always)]
+            unsafe fn stream(self, to: *mut $t) {
+                // SAFETY: see above; the caller vouches for the alignment.
+                unsafe { $stream(to, self.0) }
+            }
+            #[inline(always)]
+            fn fence() {
+                // SAFETY: see above.
+                unsafe { _mm_sfence() }
             }
             #[inline(always)]
             unsafe fn store_part(self, $to: *mut $t, $stored: usize) {

@@ -148,6 +148,7 @@ register!(
     float F32x8(__m256) of f32, bits U32x8(__m256i) of u32 as i32,
     mask Mask256, lanes 8, doc "Eight f32.";
     splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps,
+    stream _mm256_stream_ps,
     load_part |from, count| _mm256_maskload_ps(from, first32(count)),
     store_part |value, to, stored| _mm256_maskstore_ps(to, first32(stored), value),
     add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, div _mm256_div_ps,
@@ -173,6 +174,7 @@ register!(
     float F64x4(__m256d) of f64, bits U64x4(__m256i) of u64 as i64,
     mask Mask256, lanes 4, doc "Four f64.";
     splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd,
+    stream _mm256_stream_pd,
     load_part |from, count| _mm256_maskload_pd(from, first64(count)),
     store_part |value, to, stored| _mm256_maskstore_pd(to, first64(stored), value),
     add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, div _mm256_div_pd,

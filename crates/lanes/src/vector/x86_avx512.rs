@@ -97,6 +97,7 @@ register!(
     float F32x16(__m512) of f32, bits U32x16(__m512i) of u32 as i32,
     mask Mask16, lanes 16, doc "Sixteen f32.";
     splat _mm512_set1_ps, load _mm512_loadu_ps, store _mm512_storeu_ps,
+    stream _mm512_stream_ps,
     load_part |from, count| _mm512_maskz_loadu_ps(((1u32 << count) - 1) as __mmask16, from),
     store_part |value, to, stored|
         _mm512_mask_storeu_ps(to, ((1u32 << stored) - 1) as __mmask16, value),
@@ -123,6 +124,7 @@ register!(
     float F64x8(__m512d) of f64, bits U64x8(__m512i) of u64 as i64,
     mask Mask8, lanes 8, doc "Eight f64.";
     splat _mm512_set1_pd, load _mm512_loadu_pd, store _mm512_storeu_pd,
+    stream _mm512_stream_pd,
     load_part |from, count| _mm512_maskz_loadu_pd(((1u32 << count) - 1) as __mmask8, from),
     store_part |value, to, stored|
         _mm512_mask_storeu_pd(to, ((1u32 << stored) - 1) as __mmask8, value),
