@@ -1,5 +1,5 @@
-//! `write-to-string`, `prin1-to-string`, `princ-to-string`. Those that write to streams are in
-//! `library::streams`.
+//! The language's printing functions: `write`, `prin1`, `princ`, `print` and those that give a
+//! string. What writes plain characters is in `library::streams`.
 
 use crate::condition::Outcome;
 use crate::lisp::Lisp;
@@ -8,8 +8,48 @@ use crate::printer::{Case, Settings, prin1, princ, print_as};
 use crate::symbol;
 use crate::value::Value;
 
-/// The functions of chapter 22 that give text.
+/// The functions of chapter 22 that print objects.
 pub static PRINTER: &[Native] = &[
+    native("prin1", "object &optional stream", "Prints for the reader.", |lisp, arguments| {
+        let text = prin1(lisp, &arguments[0])?;
+        write_text(lisp, "prin1", arguments, &text)
+    }),
+    native("princ", "object &optional stream", "Prints for people.", |lisp, arguments| {
+        let text = princ(lisp, &arguments[0])?;
+        write_text(lisp, "princ", arguments, &text)
+    }),
+    native(
+        "print",
+        "object &optional stream",
+        "Prints on a line of its own.",
+        |lisp, arguments| {
+            let text = format!("\n{} ", prin1(lisp, &arguments[0])?);
+            write_text(lisp, "print", arguments, &text)
+        },
+    ),
+    native(
+        "pprint",
+        "object &optional stream",
+        "As print, and gives no value.",
+        |lisp, arguments| {
+            let text = format!("\n{}", prin1(lisp, &arguments[0])?);
+            write_text(lisp, "pprint", arguments, &text)?;
+            Ok(lisp.values(Vec::new()))
+        },
+    ),
+    native(
+        "write",
+        "object &key stream escape readably base radix case length level circle gensym array \
+         pretty lines right-margin miser-width pprint-dispatch",
+        "Prints the object with these settings.",
+        |lisp, arguments| {
+            let text = written(lisp, &arguments[0], &arguments[1..])?;
+            let stream =
+                arguments[1..].chunks_exact(2).find(|pair| pair[0].is_symbol(symbol::KEY_STREAM));
+            let stream = stream.map_or(Value::Nil, |pair| pair[1].clone());
+            write_text(lisp, "write", &[arguments[0].clone(), stream], &text)
+        },
+    ),
     native("prin1-to-string", "object", "The object as prin1 prints it.", |lisp, arguments| {
         Ok(Value::string(&prin1(lisp, &arguments[0])?))
     }),
@@ -24,6 +64,14 @@ pub static PRINTER: &[Native] = &[
         |lisp, arguments| Ok(Value::string(&written(lisp, &arguments[0], &arguments[1..])?)),
     ),
 ];
+
+/// Writes the text to the stream that is the second argument; gives the first.
+fn write_text(lisp: &mut Lisp, operator: &str, arguments: &[Value], text: &str) -> Outcome {
+    let stream = arguments.get(1).unwrap_or(&Value::Nil);
+    let stream = lisp.output_stream(stream, operator)?;
+    lisp.write(&stream, text)?;
+    Ok(arguments[0].clone())
+}
 
 /// The object as `write` prints it under the given keyword arguments.
 pub fn written(lisp: &mut Lisp, object: &Value, arguments: &[Value]) -> Outcome<String> {

@@ -156,13 +156,7 @@ impl Reader {
         }
     }
 
-    fn not_external(
-        &self,
-        lisp: &Lisp,
-        package: PackageId,
-        name: &str,
-        start: usize,
-    ) -> ReadError {
+    fn not_external(&self, lisp: &Lisp, package: PackageId, name: &str, start: usize) -> ReadError {
         let owner = lower(&lisp.packages[package].name);
         let shown = lower(name);
         match lisp.packages.lookup(package, name) {
@@ -185,7 +179,7 @@ fn closest(lisp: &Lisp, package: PackageId, name: &str) -> Option<String> {
     let exported = lisp.packages[package].present.iter().filter(|(_, entry)| entry.1);
     let mut best: Option<(usize, &str)> = None;
     for (other, _) in exported {
-        let distance = distance(name, other);
+        let distance = crate::suggest::distance(name, other);
         if distance * 3 <= name.chars().count().max(3)
             && best.is_none_or(|(least, found)| (distance, &**other) < (least, found))
         {
@@ -193,21 +187,6 @@ fn closest(lisp: &Lisp, package: PackageId, name: &str) -> Option<String> {
         }
     }
     best.map(|(_, other)| other.to_string())
-}
-
-/// How many letters to insert, delete or replace.
-fn distance(a: &str, b: &str) -> usize {
-    let b = b.chars().collect::<Vec<_>>();
-    let mut row = (0..=b.len()).collect::<Vec<_>>();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 fn is_infinite(value: &Value) -> bool {
