@@ -179,8 +179,8 @@ impl<T: Float> Target<T> {
 
     /// One product on this thread.
     fn one(self, a: Matrix<T>, b: Matrix<T>) {
-        if b.column == 1 && a.rows * a.columns * b.columns <= DIRECT {
-            return self.direct(a, b);
+        if self.reads_in_place(&a, &b) {
+            return self.direct(a, b, 0..a.rows, 0..b.columns);
         }
         let width = right_columns::<T>(b.columns, self.level);
         for from in (0..b.columns).step_by(width) {
@@ -199,6 +199,9 @@ impl<T: Float> Target<T> {
 
     /// One product cut into pieces of rows; the right block is packed once for all of them.
     fn threaded(self, lanes: &Lanes, a: Matrix<T>, b: Matrix<T>) {
+        if self.reads_in_place(&a, &b) {
+            return self.direct_pieces(lanes, a, b);
+        }
         let workers = lanes.workers();
         let most = workers.threads() * crate::workers::PIECES_PER_THREAD;
         let width = right_columns::<T>(b.columns, self.level);
@@ -210,7 +213,7 @@ impl<T: Float> Target<T> {
                     let packed =
                         Right::room(scratch, self.level, b.columns, (from, columns), (k, depth));
                     let panels = packed.panels();
-                    let share = panels.div_ceil(most.min(panels * columns.min(16) / 16 + 1));
+                    let share = panels.div_ceil(most);
                     workers.run(panels.div_ceil(share), &|piece| {
                         packed.pack(b, piece * share..panels.min((piece + 1) * share));
                     });
@@ -240,16 +243,45 @@ impl<T: Float> Target<T> {
         });
     }
 
-    /// Operands read where they lie: for small products packing costs more than it gains.
-    fn direct(self, a: Matrix<T>, b: Matrix<T>) {
+    /// Whether packing would cost more than it gains: a small product, or so few rows that the
+    /// right operand is read once or twice anyway.
+    fn reads_in_place(self, a: &Matrix<T>, b: &Matrix<T>) -> bool {
+        let (tile_rows, _) = tile_shape::<T>(self.level);
+        let small = a.rows * a.columns * b.columns <= DIRECT;
+        b.column == 1 && (small || a.rows <= 2 * tile_rows)
+    }
+
+    /// Operands read where they lie, cut into pieces of rows, or of columns when rows are few.
+    fn direct_pieces(self, lanes: &Lanes, a: Matrix<T>, b: Matrix<T>) {
+        let (tile_rows, vector) = tile_shape::<T>(self.level);
+        let most = lanes.workers().threads() * crate::workers::PIECES_PER_THREAD;
+        let by_rows = a.rows.div_ceil(tile_rows) >= most;
+        let (extent, unit) = if by_rows { (a.rows, tile_rows) } else { (b.columns, 2 * vector) };
+        let share = extent.div_ceil(most).next_multiple_of(unit);
+        lanes.workers().run(extent.div_ceil(share), &|piece| {
+            let range = piece * share..extent.min((piece + 1) * share);
+            if by_rows {
+                self.direct(a, b, range, 0..b.columns);
+            } else {
+                self.direct(a, b, 0..a.rows, range);
+            }
+        });
+    }
+
+    /// Some rows and columns of a product whose operands are read where they lie.
+    fn direct(
+        self,
+        a: Matrix<T>,
+        b: Matrix<T>,
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+    ) {
         let (tile_rows, lanes) = tile_shape::<T>(self.level);
         for k in (0..a.columns).step_by(BLOCK) {
-            let depth = BLOCK.min(a.columns - k);
-            for column in (0..b.columns).step_by(2 * lanes) {
-                let columns = (2 * lanes).min(b.columns - column);
-                for row in (0..a.rows).step_by(tile_rows) {
+            for column in columns.clone().step_by(2 * lanes) {
+                for row in rows.clone().step_by(tile_rows) {
                     let tile = Tile {
-                        depth,
+                        depth: BLOCK.min(a.columns - k),
                         a: a.start().wrapping_offset(row as isize * a.row + k as isize * a.column),
                         a_row: a.row,
                         a_step: a.column,
@@ -257,13 +289,12 @@ impl<T: Float> Target<T> {
                         b_step: b.row,
                         c: self.c.wrapping_add(row * b.columns + column),
                         c_row: b.columns,
-                        columns,
+                        columns: (2 * lanes).min(columns.end - column),
                         first: k == 0,
                     };
+                    let height = tile_rows.min(rows.end - row);
                     // SAFETY: `stack` checked the operands and the cells.
-                    unsafe {
-                        tile::run::<T, false>(self.level, tile_rows.min(a.rows - row), lanes, tile);
-                    }
+                    unsafe { tile::run::<T, false>(self.level, height, lanes, tile) };
                 }
             }
         }

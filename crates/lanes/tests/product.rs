@@ -102,6 +102,8 @@ fn large_products_cross_every_blocking_limit() {
         layouts::<f32>(&lanes, 230, 1030, 70);
         layouts::<f64>(&lanes, 120, 600, 150);
         layouts::<f32>(&lanes, 3, 513, 2100);
+        layouts::<f64>(&lanes, 24, 700, 300);
+        layouts::<f32>(&lanes, 100, 150, 90);
     }
 }
 
