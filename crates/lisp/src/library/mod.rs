@@ -224,6 +224,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output): StandardStre
         (symbol::MACROEXPAND_HOOK, Value::symbol(symbol::FUNCALL)),
         (symbol::BREAK_ON_SIGNALS, NIL),
         (symbol::DEBUGGER_HOOK, NIL),
+        (symbol::RANDOM_STATE, numbers_random::state_value(Default::default())),
         (symbol::HANDLERS, NIL),
         (symbol::RESTARTS, NIL),
         (symbol::DEFAULT_PATHNAME_DEFAULTS, Value::object(Object::Pathname(String::new()))),
@@ -251,8 +252,9 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output): StandardStre
         ("multiple-values-limit", Value::Fixnum(1 << 16)),
         ("char-code-limit", Value::Fixnum(1_114_112)),
     ];
-    for (name, value) in numbers {
-        let symbol = intern_named(lisp, name);
+    let numbers = numbers.map(|(name, value)| (name.to_string(), value)).into_iter();
+    for (name, value) in numbers.chain(numbers_float::constants()) {
+        let symbol = intern_named(lisp, &name);
         lisp.symbols[symbol].value = value;
         lisp.symbols[symbol].kind = VariableKind::Constant;
     }
