@@ -315,6 +315,23 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The function that `~/name/` names; `cl-user` is its package where none is given.
+    fn named_function(&mut self, directive: &Directive) -> Outcome {
+        let upper = directive.name.to_uppercase();
+        let (package, name) = match upper.split_once(':') {
+            Some((package, name)) => {
+                let here = self.lisp.current_package();
+                let Some(id) = self.lisp.packages.find_from(here, package) else {
+                    let text = format!("there is no package {}", package.to_lowercase());
+                    return Err(self.wrong(directive, text));
+                };
+                (id, name.trim_start_matches(':'))
+            }
+            None => (crate::package::CL_USER, upper.as_str()),
+        };
+        Ok(Value::symbol(self.lisp.intern(package, name)))
+    }
+
     /// `~/name/`: a function of stream, argument, colon, at and the parameters.
     fn call(
         &mut self,
@@ -323,21 +340,7 @@ impl Run<'_> {
         arguments: &mut Arguments,
     ) -> Outcome<()> {
         let argument = self.next(directive, arguments)?;
-        let upper = directive.name.to_uppercase();
-        let (package, name) = match upper.split_once(':') {
-            Some((package, name)) => {
-                let here = self.lisp.current_package();
-                match self.lisp.packages.find_from(here, package) {
-                    Some(id) => (id, name.trim_start_matches(':')),
-                    None => {
-                        let text = format!("there is no package {package}");
-                        return Err(self.wrong(directive, text));
-                    }
-                }
-            }
-            None => (crate::package::CL_USER, upper.as_str()),
-        };
-        let function = Value::symbol(self.lisp.intern(package, name));
+        let function = self.named_function(directive)?;
         let stream = Value::object(Object::Stream(Stream::string_output()));
         if let Some(Object::Stream(text)) = stream.as_object() {
             text.column.set(self.current_column());

@@ -1,6 +1,6 @@
 //! The directives that enclose others: `~( ~[ ~{ ~< ~?`, and `~^`, which leaves them.
 
-use crate::condition::{Escape, Outcome};
+use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::format::{Arguments, Flow, Parameters, Run};
 use crate::format_control::{self, Directive, Parameter, Piece};
 use crate::library::characters::{downcase, upcase};
@@ -173,6 +173,10 @@ impl Run<'_> {
         while once || arguments.left() > 0 {
             if limit == Some(count) {
                 return Ok(());
+            }
+            // `~0@*` in the body can make this endless.
+            if self.lisp.interrupted() {
+                return Err(EscapeKind::Interrupt.into());
             }
             once = false;
             count += 1;

@@ -121,32 +121,25 @@ impl Run<'_> {
             return Err(self.wrong(directive, "the scale factor of ~E does not fit its digits"));
         }
         let sign = sign(number, directive.at);
-        let mut digits = match places {
+        let digits = match (places, width) {
             // Before the point stand `scale` digits; a negative scale puts zeros after it.
-            Some(d) => significant(number, if scale > 0 { d + 1 } else { d + scale }),
-            None => number.shortest.clone(),
+            (Some(d), _) => significant(number, if scale > 0 { d + 1 } else { d + scale }),
+            (None, None) => number.shortest.clone(),
+            (None, Some(width)) => {
+                let exponent = exponent_text(&number.shortest, scale, marker, exponent_digits);
+                as_many_as_fit(number, scale, width as i64 - (sign.len() + exponent.len()) as i64)
+            }
         };
         let exponent = exponent_text(&digits, scale, marker, exponent_digits);
-        if let (None, Some(width)) = (places, width) {
-            let zeros = if scale > 0 { 0 } else { -scale };
-            let room = width as i64 - (sign.len() + exponent.len() + 1) as i64 - zeros;
-            let least = scale.max(1);
-            if (digits.digits.len() as i64) > room.max(least) {
-                digits = significant(number, room.max(least));
-                trim(&mut digits);
-            }
-        }
-        let exponent_known = exponent_text(&digits, scale, marker, exponent_digits);
         let mantissa = mantissa_text(&digits, scale, places);
-        let too_wide =
-            |text: &str| width.is_some_and(|w| sign.len() + text.len() + exponent_known.len() > w);
+        let length = sign.len() + mantissa.len() + exponent.len();
         let mantissa = match mantissa.strip_prefix('0') {
-            Some(short) if too_wide(&mantissa) && short.len() > 1 => short.to_string(),
-            _ => mantissa,
+            Some(short) if width.is_some_and(|w| length > w) && short.len() > 1 => short,
+            _ => &mantissa,
         };
         let wide = parameters.integer(self, directive, 2)?.is_some()
-            && exponent_known.len() > exponent_digits + 2;
-        let text = format!("{sign}{mantissa}{exponent_known}");
+            && exponent.len() > exponent_digits + 2;
+        let text = format!("{sign}{mantissa}{exponent}");
         match (wide, width, overflow) {
             (true, Some(width), Some(overflow)) => Ok(overflow.to_string().repeat(width)),
             _ => Ok(fit(text, width, overflow, padding)),
@@ -306,10 +299,18 @@ fn significant(number: &Number, count: i64) -> Digits {
     number.shortest.clone()
 }
 
-fn trim(digits: &mut Digits) {
+/// The shortest digits, or as many of them as a mantissa of that width has.
+fn as_many_as_fit(number: &Number, scale: i64, width: i64) -> Digits {
+    let zeros = if scale > 0 { 0 } else { -scale };
+    let room = (width - 1 - zeros).max(scale).max(1);
+    if number.shortest.digits.len() as i64 <= room {
+        return number.shortest.clone();
+    }
+    let mut digits = significant(number, room);
     while digits.digits.len() > 1 && digits.digits.ends_with('0') {
         digits.digits.pop();
     }
+    digits
 }
 
 /// `e+3`.

@@ -42,6 +42,13 @@ pub fn print_with(lisp: &mut Lisp, value: &Value, escape: bool) -> Outcome<Strin
     print_as(lisp, value, settings)
 }
 
+/// As the prompt shows a value: of an array of more than 1000 elements only the ends of each
+/// axis.
+pub fn for_prompt(lisp: &mut Lisp, value: &Value) -> Outcome<String> {
+    let settings = Settings { elide: true, ..Settings::of(lisp) };
+    print_as(lisp, value, Settings { escape: true, ..settings })
+}
+
 /// With all settings given.
 pub(crate) fn print_as(lisp: &mut Lisp, value: &Value, settings: Settings) -> Outcome<String> {
     let mut printer = Printer::new(Reach::Full(lisp), settings);
@@ -97,6 +104,8 @@ pub(crate) struct Settings {
     pub(crate) gensym: bool,
     pub(crate) array: bool,
     pub(crate) element_type: bool,
+    /// Large arrays lose their middle.
+    pub(crate) elide: bool,
 }
 
 impl Settings {
@@ -129,6 +138,7 @@ impl Settings {
             gensym: set(symbol::PRINT_GENSYM, true),
             array: set(symbol::PRINT_ARRAY, true) || readably,
             element_type: set(symbol::PRINT_ELEMENT_TYPE, false) || readably,
+            elide: false,
         }
     }
 }

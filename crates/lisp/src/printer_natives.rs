@@ -73,29 +73,30 @@ fn write_text(lisp: &mut Lisp, operator: &str, arguments: &[Value], text: &str) 
     Ok(arguments[0].clone())
 }
 
+const KEYWORDS: [symbol::Symbol; 16] = [
+    symbol::KEY_ESCAPE,
+    symbol::KEY_READABLY,
+    symbol::KEY_BASE,
+    symbol::KEY_RADIX,
+    symbol::KEY_CASE,
+    symbol::KEY_LENGTH,
+    symbol::KEY_LEVEL,
+    symbol::KEY_CIRCLE,
+    symbol::KEY_GENSYM,
+    symbol::KEY_ARRAY,
+    // Accepted: layout is not in this version.
+    symbol::KEY_PRETTY,
+    symbol::KEY_LINES,
+    symbol::KEY_RIGHT_MARGIN,
+    symbol::KEY_MISER_WIDTH,
+    symbol::KEY_PPRINT_DISPATCH,
+    symbol::KEY_STREAM,
+];
+
 /// The object as `write` prints it under the given keyword arguments.
 pub fn written(lisp: &mut Lisp, object: &Value, arguments: &[Value]) -> Outcome<String> {
-    let names = [
-        symbol::KEY_ESCAPE,
-        symbol::KEY_READABLY,
-        symbol::KEY_BASE,
-        symbol::KEY_RADIX,
-        symbol::KEY_CASE,
-        symbol::KEY_LENGTH,
-        symbol::KEY_LEVEL,
-        symbol::KEY_CIRCLE,
-        symbol::KEY_GENSYM,
-        symbol::KEY_ARRAY,
-        // Accepted: layout is not in this version.
-        symbol::KEY_PRETTY,
-        symbol::KEY_LINES,
-        symbol::KEY_RIGHT_MARGIN,
-        symbol::KEY_MISER_WIDTH,
-        symbol::KEY_PPRINT_DISPATCH,
-        symbol::KEY_STREAM,
-    ];
     let [escape, readably, base, radix, case, length, level, circle, gensym, array, ..] =
-        keywords(lisp, arguments, names)?;
+        keywords(lisp, arguments, KEYWORDS)?;
     let mut settings = Settings::of(lisp);
     let flag = |value: Option<Value>, now: bool| value.map_or(now, |value| value.truth());
     settings.readably = flag(readably, settings.readably);

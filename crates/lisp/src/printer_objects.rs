@@ -30,12 +30,7 @@ impl Printer<'_> {
             }
             Object::Packed(array) => self.packed(&array.borrow())?,
             Object::HashTable(table) => {
-                let test = match table.test {
-                    Test::Eq => "EQ",
-                    Test::Eql => "EQL",
-                    Test::Equal => "EQUAL",
-                    Test::Equalp => "EQUALP",
-                };
+                let test = test_name(table.test);
                 self.unreadable(&format!("HASH-TABLE {test} {}", table.count()))?;
             }
             Object::Package(id) => {
@@ -200,31 +195,69 @@ impl Printer<'_> {
         &mut self,
         dimensions: &[usize],
         position: &mut usize,
-        element: &mut dyn FnMut(&mut Self, usize) -> Outcome<()>,
+        element: &mut PrintAt,
+    ) -> Outcome<()> {
+        let large = dimensions.iter().product::<usize>() > ELIDED_ABOVE;
+        let ends = if self.settings.elide && large { Some(ENDS) } else { None };
+        self.nested_part(dimensions, position, ends, element)
+    }
+
+    fn nested_part(
+        &mut self,
+        dimensions: &[usize],
+        position: &mut usize,
+        ends: Option<usize>,
+        element: &mut PrintAt,
     ) -> Outcome<()> {
         let Some((length, inner)) = dimensions.split_first() else {
             *position += 1;
             return element(self, *position - 1);
         };
+        let size = inner.iter().product::<usize>();
         if !self.descend() {
-            *position += dimensions.iter().product::<usize>();
+            *position += length * size;
             return Ok(());
         }
         self.out.push('(');
-        for count in 0..*length {
+        let mut count = 0;
+        while count < *length {
             if count > 0 {
                 self.out.push(' ');
             }
             if self.settings.length == Some(count) || self.full() {
                 self.out.push_str("...");
-                *position += (length - count) * inner.iter().product::<usize>();
+                *position += (length - count) * size;
                 break;
             }
-            self.nested(inner, position, element)?;
+            if ends.is_some_and(|ends| count == ends && *length > 2 * ends) {
+                self.out.push_str("...");
+                *position += (length - 2 * count) * size;
+                count = length - count;
+                continue;
+            }
+            self.nested_part(inner, position, ends, element)?;
+            count += 1;
         }
         self.out.push(')');
         self.ascend();
         Ok(())
+    }
+}
+
+/// At the prompt an array of more elements loses its middle...
+const ELIDED_ABOVE: usize = 1000;
+/// ... and keeps so many along both ends of each axis.
+const ENDS: usize = 3;
+
+/// Prints the element at a position.
+type PrintAt<'a> = dyn FnMut(&mut Printer<'_>, usize) -> Outcome<()> + 'a;
+
+fn test_name(test: Test) -> &'static str {
+    match test {
+        Test::Eq => "EQ",
+        Test::Eql => "EQL",
+        Test::Equal => "EQUAL",
+        Test::Equalp => "EQUALP",
     }
 }
 

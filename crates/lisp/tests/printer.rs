@@ -1,6 +1,9 @@
 //! The printer: a form and what `prin1` (or the function named) makes of its value.
 
 mod support;
+
+use rung_lisp::printer;
+use rung_lisp::reader::Reader;
 use support::check;
 
 #[test]
@@ -96,4 +99,60 @@ fn arrays() {
         ("(write-to-string #(1 2 3) :length 2)", "\"#(1 2 ...)\""),
         ("#p\"a.txt\"", "#P\"a.txt\""),
     ]);
+}
+
+#[test]
+fn printing_functions() {
+    check(&[
+        (
+            "(with-output-to-string (s) (print 'a s) (prin1 \"b\" s) (princ \"c\" s) (write #\\d :stream s))",
+            "\"\n\
+         A \\\"b\\\"c#\\\\d\"",
+        ),
+        ("(with-output-to-string (s) (pprint '(1 2) s))", "\"\n(1 2)\""),
+        ("(write-to-string '(a \"b\") :escape nil)", "\"(A b)\""),
+        ("(write-to-string 255 :base 16 :radix t)", "\"#xFF\""),
+        (
+            "(list #'car (lambda (x) x) (make-hash-table) *package*)",
+            "(#<FUNCTION CAR> #<FUNCTION LAMBDA> #<HASH-TABLE EQL 0> #<PACKAGE \"COMMON-LISP-USER\">)",
+        ),
+        (
+            "(progn (defstruct point x y) (list (make-point :x 1 :y 2) #s(point :x 3)))",
+            "error: the function make-point is undefined",
+        ),
+        (
+            "(handler-case (error \"bad ~A\" 5) (error (c) (list c (princ-to-string c))))",
+            "(#<SIMPLE-ERROR \"bad 5\"> \"bad 5\")",
+        ),
+        (
+            "(write-to-string #'car :readably t)",
+            "error: #<FUNCTION CAR> cannot be printed readably",
+        ),
+        ("*random-state*", "#<RANDOM-STATE>"),
+        (
+            "(list pi most-positive-single-float double-float-epsilon least-positive-double-float)",
+            "(3.141592653589793 3.4028235f38 1.1102230246251568e-16 5.0e-324)",
+        ),
+        ("(list rung:double-inf rung:single-nan)", "(#.rung:double-inf #.rung:single-nan)"),
+        (
+            "(let ((x (list rung:double-neg-inf))) (= (car x) (car (read-from-string (prin1-to-string x)))))",
+            "T",
+        ),
+    ]);
+}
+
+#[test]
+fn the_prompt_elides_large_arrays() {
+    let mut lisp = support::fresh();
+    let mut shown = |form: &str| {
+        let form = Reader::new(form, None).read(&mut lisp).ok().flatten().unwrap();
+        let value = lisp.eval_form(&form).ok().unwrap();
+        printer::for_prompt(&mut lisp, &value).ok().unwrap()
+    };
+    assert_eq!(shown("(make-array 1001 :initial-element 0)"), "#(0 0 0 ... 0 0 0)");
+    assert_eq!(
+        shown("(make-array '(2 2000) :element-type 'double-float :initial-element 1d0)"),
+        "#d((1.0 1.0 1.0 ... 1.0 1.0 1.0) (1.0 1.0 1.0 ... 1.0 1.0 1.0))"
+    );
+    assert_eq!(shown("(make-array 8 :initial-element 0)"), "#(0 0 0 0 0 0 0 0)");
 }

@@ -95,48 +95,36 @@ pub static NUMBERS: &[Native] = &[
     }),
 ];
 
+/// Name with `*` for the type, value as a double and as a single.
+const CONSTANTS: [(&str, f64, f32); 11] = [
+    ("most-positive-*-float", f64::MAX, f32::MAX),
+    ("most-negative-*-float", f64::MIN, f32::MIN),
+    ("least-positive-*-float", f64::from_bits(1), f32::from_bits(1)),
+    ("least-negative-*-float", -f64::from_bits(1), -f32::from_bits(1)),
+    ("least-positive-normalized-*-float", f64::MIN_POSITIVE, f32::MIN_POSITIVE),
+    ("least-negative-normalized-*-float", -f64::MIN_POSITIVE, -f32::MIN_POSITIVE),
+    // The least x for which 1 + x, or 1 - x, is not 1: just above half a last place.
+    ("*-float-epsilon", (f64::EPSILON / 2.0).next_up(), (f32::EPSILON / 2.0).next_up()),
+    ("*-float-negative-epsilon", (f64::EPSILON / 4.0).next_up(), (f32::EPSILON / 4.0).next_up()),
+    ("rung:*-inf", f64::INFINITY, f32::INFINITY),
+    ("rung:*-neg-inf", f64::NEG_INFINITY, f32::NEG_INFINITY),
+    ("rung:*-nan", f64::NAN, f32::NAN),
+];
+
 /// The constants of chapter 12 that are floats, and the infinities and NaNs by name; `short-` is
 /// single and `long-` is double.
 pub(crate) fn constants() -> Vec<(String, Value)> {
-    let double = [
-        ("most-positive-*-float", f64::MAX),
-        ("most-negative-*-float", f64::MIN),
-        ("least-positive-*-float", f64::from_bits(1)),
-        ("least-negative-*-float", -f64::from_bits(1)),
-        ("least-positive-normalized-*-float", f64::MIN_POSITIVE),
-        ("least-negative-normalized-*-float", -f64::MIN_POSITIVE),
-        // The least x for which 1 + x, or 1 - x, is not 1: just above half a last place.
-        ("*-float-epsilon", (f64::EPSILON / 2.0).next_up()),
-        ("*-float-negative-epsilon", (f64::EPSILON / 4.0).next_up()),
-        ("rung:*-inf", f64::INFINITY),
-        ("rung:*-neg-inf", f64::NEG_INFINITY),
-        ("rung:*-nan", f64::NAN),
-    ];
-    let single = [
-        f32::MAX,
-        f32::MIN,
-        f32::from_bits(1),
-        -f32::from_bits(1),
-        f32::MIN_POSITIVE,
-        -f32::MIN_POSITIVE,
-        (f32::EPSILON / 2.0).next_up(),
-        (f32::EPSILON / 4.0).next_up(),
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        f32::NAN,
-    ];
     let mut constants = vec![("pi".to_string(), Value::Double(std::f64::consts::PI))];
-    for ((name, double), single) in double.into_iter().zip(single) {
-        for (kind, value) in [
+    for (name, double, single) in CONSTANTS {
+        let kinds = [
             ("double", Value::Double(double)),
-            ("long", Value::Double(double)),
             ("single", Value::Single(single)),
+            ("long", Value::Double(double)),
             ("short", Value::Single(single)),
-        ] {
-            if !name.starts_with("rung:") || matches!(kind, "double" | "single") {
-                constants.push((name.replace('*', kind), value));
-            }
-        }
+        ];
+        let count = if name.starts_with("rung:") { 2 } else { 4 };
+        let named = kinds.into_iter().take(count);
+        constants.extend(named.map(|(kind, value)| (name.replace('*', kind), value)));
     }
     constants
 }
