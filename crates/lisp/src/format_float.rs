@@ -58,7 +58,7 @@ impl Run<'_> {
                 let width = parameters.count(self, directive, width, 0)?;
                 let sign = sign(&number, directive.at);
                 let sign = if name == "nan" { "" } else { sign };
-                format!("{:>width$}", format!("{sign}{name}"))
+                in_front(&format!("{sign}{name}"), width, ' ')
             }
             None => match directive.character {
                 'F' => self.fixed(directive, parameters, &number)?,
@@ -193,7 +193,7 @@ impl Run<'_> {
         let text = point_text(&scaled(number.magnitude, places), places, true);
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
         let sign = sign(number, directive.at);
-        let body = format!("{whole:0>least$}.{fraction}");
+        let body = format!("{}.{fraction}", in_front(whole, least, '0'));
         let missing = width.saturating_sub(sign.len() + body.len());
         let padding = padding.to_string().repeat(missing);
         Ok(if directive.colon {
@@ -212,13 +212,19 @@ fn sign(number: &Number, always: bool) -> &'static str {
     }
 }
 
+/// Padded in front. The widths of `format!` end at 65535.
+fn in_front(text: &str, width: usize, padding: char) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    std::iter::repeat_n(padding, missing).chain(text.chars()).collect()
+}
+
 /// Padded in front to the width, or replaced by the overflow character where too wide.
 fn fit(text: String, width: Option<usize>, overflow: Option<char>, padding: char) -> String {
     let Some(width) = width else { return text };
     let length = text.chars().count();
     match overflow {
         Some(overflow) if length > width => overflow.to_string().repeat(width),
-        _ => format!("{}{text}", padding.to_string().repeat(width.saturating_sub(length))),
+        _ => in_front(&text, width, padding),
     }
 }
 
@@ -244,7 +250,7 @@ fn scaled(x: f64, places: i64) -> String {
 /// A digit string with the point before its last `places` digits.
 fn point_text(digits: &str, places: i64, leading_zero: bool) -> String {
     let places = places.max(0) as usize;
-    let padded = format!("{digits:0>width$}", width = places + 1);
+    let padded = in_front(digits, places + 1, '0');
     let (whole, fraction) = padded.split_at(padded.len() - places);
     if whole == "0" && !leading_zero && places > 0 {
         return format!(".{fraction}");
@@ -318,7 +324,8 @@ fn exponent_text(digits: &Digits, scale: i64, marker: char, least: usize) -> Str
     let zero = digits.digits.bytes().all(|digit| digit == b'0');
     let exponent = if zero { 0 } else { digits.point - scale };
     let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{marker}{sign}{:0>least$}", exponent.unsigned_abs())
+    let digits = exponent.unsigned_abs().to_string();
+    format!("{marker}{sign}{}", in_front(&digits, least, '0'))
 }
 
 /// The digits with the point after the first `scale` of them.
@@ -332,7 +339,8 @@ fn mantissa_text(digits: &Digits, scale: i64, places: Option<i64>) -> String {
         };
     }
     let scale = scale as usize;
-    let padded = format!("{:0<scale$}", digits.digits);
+    let missing = scale.saturating_sub(digits.digits.len());
+    let padded = digits.digits.clone() + &"0".repeat(missing);
     let (whole, fraction) = padded.split_at(scale);
     match (fraction, places) {
         ("", None) => format!("{whole}.0"),

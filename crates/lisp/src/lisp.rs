@@ -165,9 +165,8 @@ impl Lisp {
 
     /// The global macro expander of a symbol, loaded from the library if need be.
     pub fn macro_function(&mut self, name: Symbol) -> Outcome<Option<Value>> {
-        if self.symbols[name].macro_function.is_unbound()
-            && self.symbols[name].function.is_unbound()
-        {
+        // Not for functions: one that is being compiled may call another that uses its macro.
+        if self.library.defines_macro(name) {
             self.load_from_library(name)?;
         }
         let function = &self.symbols[name].macro_function;

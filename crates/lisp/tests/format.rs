@@ -239,7 +239,7 @@ fn noise_never_panics_and_never_hangs() {
         for _ in 0..noise.next(6) {
             control.push('~');
             for _ in 0..noise.next(4) {
-                control += ["5", ",", ":", "@", "'x", "v", "#", "-3", "300"][noise.next(9)];
+                control += ["5", ",", ":", "@", "'x", "v", "#", "-3", "70000"][noise.next(9)];
             }
             let directives = "ASWDBOXRCFEGTP?^$%&|~([{<>}]);QI_\nab";
             control.extend(directives.chars().nth(noise.next(directives.len())));

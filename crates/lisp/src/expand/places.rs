@@ -296,7 +296,10 @@ pub(crate) fn setf(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 fn set_one(lisp: &mut Lisp, place: &Value, value: Value) -> Outcome {
     let expansion = Expansion::of(lisp, place)?;
     // Where the updater takes place arguments and value in order, no variables are needed.
-    if let Store::Accessor(accessor, _) = &expansion.store {
+    let head = place.as_cons().map(|pair| pair.car()).unwrap_or_default();
+    if let Store::Accessor(accessor, _) = &expansion.store
+        && accessor.eql(&head)
+    {
         let name = accessor.as_symbol().unwrap_or(symbol::NIL);
         let text = lisp.name(name);
         let standard = lisp.symbols[name].package == Some(crate::package::CL);

@@ -37,6 +37,11 @@ impl Library {
     pub fn defines(&self, name: Symbol) -> bool {
         self.definitions.contains_key(&name)
     }
+
+    /// Whether the library defines a name as a macro.
+    pub fn defines_macro(&self, name: Symbol) -> bool {
+        self.definitions.get(&name).is_some_and(|text| text.starts_with("(defmacro"))
+    }
 }
 
 /// Notes the definitions of a text: forms that begin in the first column, their name second.
