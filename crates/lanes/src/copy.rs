@@ -221,7 +221,7 @@ pub fn take_rows<T: Copy + Send + Sync>(
     });
 }
 
-/// to[i] = f(from[i]), compiled for this level's vectors and threaded: conversions between element
+/// Every `to[i]` becomes `f(from[i])`, compiled for this level's vectors and threaded: conversions between element
 /// types, whose meaning the caller brings.
 ///
 /// # Panics

@@ -3,6 +3,7 @@
 //! Nothing here knows an array, an operation's name or an element type beyond the slice it is
 //! handed; `rung-ops` decides what to call. Every driver takes a `Lanes`: which vectors, and which
 //! workers. Begin with `level` and `workers`, then `elementwise`, `fold` and `product`.
+#![warn(missing_docs)]
 
 pub mod copy;
 pub mod cores;

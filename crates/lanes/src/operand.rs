@@ -10,8 +10,11 @@ use smallvec::SmallVec;
 /// `data[offset + i * strides[0] + j * strides[1]]`. Stride 0 repeats an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, T> {
+    /// The cells, and whatever else the slice holds.
     pub data: &'a [T],
+    /// Where the first cell is.
     pub offset: usize,
+    /// From one index to the next along each axis, in elements.
     pub strides: &'a [isize],
 }
 

@@ -21,9 +21,13 @@ const BLOCK: usize = 512;
 /// A matrix in a slice: element (i, j) is `data[offset + i * row + j * column]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a, T> {
+    /// The cells, and whatever else the slice holds.
     pub data: &'a [T],
+    /// Where the first cell is.
     pub offset: usize,
+    /// How many rows.
     pub rows: usize,
+    /// How many columns.
     pub columns: usize,
     /// From one row to the next, in elements.
     pub row: isize,
@@ -89,11 +93,7 @@ pub fn stack<T: Float>(
     out: &mut [T],
 ) {
     let (m, k, n) = (a.rows, a.columns, b.columns);
-    assert_eq!(b.rows, k, "inner extents of a product");
-    assert_eq!(out.len(), slabs.len() * m * n, "cells of a product");
-    for &(left, right) in slabs {
-        assert!(a.at(left).fits() && b.at(right).fits(), "a product operand leaves its slice");
-    }
+    check(&a, &b, slabs, out.len());
     if m * n == 0 || slabs.is_empty() {
         return;
     }
@@ -121,6 +121,15 @@ pub fn stack<T: Float>(
         } else {
             target.threaded(lanes, a.at(left), b.at(right));
         }
+    }
+}
+
+/// The one place where extents and bounds are looked at.
+fn check<T: Copy>(a: &Matrix<T>, b: &Matrix<T>, slabs: &[(usize, usize)], cells: usize) {
+    assert_eq!(b.rows, a.columns, "inner extents of a product");
+    assert_eq!(cells, slabs.len() * a.rows * b.columns, "cells of a product");
+    for &(left, right) in slabs {
+        assert!(a.at(left).fits() && b.at(right).fits(), "a product operand leaves its slice");
     }
 }
 
@@ -268,7 +277,8 @@ impl<T: Float> Target<T> {
         });
     }
 
-    /// Some rows and columns of a product whose operands are read where they lie.
+    /// Some rows and columns of a product whose operands are read where they lie. Asking for the
+    /// right operand 8 rows ahead was tried: (4 1024 1024) f32 fell from 50 to 31 GFLOP/s.
     fn direct(
         self,
         a: Matrix<T>,

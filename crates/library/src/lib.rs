@@ -3,6 +3,7 @@
 //! Nothing is linked, bundled or downloaded. Every call checks bounds and 32-bit limits before a
 //! pointer leaves Rust, and what the library cannot take is a decline with a text. Results are of
 //! class Order: the library's own order of additions. Read `discover` for what is accepted.
+#![warn(missing_docs)]
 
 mod discover;
 mod symbols;
@@ -21,9 +22,13 @@ pub const LEAST: usize = 64;
 /// A matrix in a slice: element (i, j) is `data[offset + i * row + j * column]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a, T> {
+    /// The cells, and whatever else the slice holds.
     pub data: &'a [T],
+    /// Where the first cell is.
     pub offset: usize,
+    /// How many rows.
     pub rows: usize,
+    /// How many columns.
     pub columns: usize,
     /// From one row to the next, in elements.
     pub row: isize,
@@ -34,9 +39,13 @@ pub struct Matrix<'a, T> {
 /// A vector in a slice: element i is `data[offset + i * step]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Vector<'a, T> {
+    /// The cells, and whatever else the slice holds.
     pub data: &'a [T],
+    /// Where the first cell is.
     pub offset: usize,
+    /// How many numbers.
     pub length: usize,
+    /// From one number to the next, in elements; may be negative.
     pub step: isize,
 }
 
@@ -172,16 +181,7 @@ fn apply<T: Copy>(
         return Err("extents do not fit each other".into());
     }
     enough(a.rows.saturating_mul(a.columns))?;
-    if x.step == 0 && x.length > 1 {
-        return Err("vector with stride 0".into());
-    }
-    if !reaches(x.data.len(), x.offset, [x.length, 1], [x.step, 0]) {
-        return Err("vector leaves its storage".into());
-    }
-    // With a negative step CBLAS is given the lowest address and walks down from the other end.
-    let back = if x.step < 0 { (x.length - 1) as isize * x.step } else { 0 };
-    let start = x.data.as_ptr().wrapping_add(x.offset).wrapping_offset(back);
-    let step = if x.length == 1 { 1 } else { narrow(x.step)? };
+    let (start, step) = stepping(&x)?;
     // The routine takes the matrix as stored: a transposed view has its extents exchanged.
     let (m, n) = (small(a.rows)?, small(a.columns)?);
     let a = leading(&a)?;
@@ -205,6 +205,20 @@ fn apply<T: Copy>(
         );
     }
     Ok(())
+}
+
+/// A vector as CBLAS takes it: with a negative step it is given the lowest address and walks down
+/// from the other end.
+fn stepping<T>(x: &Vector<T>) -> Result<(*const T, c_int), Decline> {
+    if x.step == 0 && x.length > 1 {
+        return Err("vector with stride 0".into());
+    }
+    if !reaches(x.data.len(), x.offset, [x.length, 1], [x.step, 0]) {
+        return Err("vector leaves its storage".into());
+    }
+    let back = if x.step < 0 { (x.length - 1) as isize * x.step } else { 0 };
+    let start = x.data.as_ptr().wrapping_add(x.offset).wrapping_offset(back);
+    Ok((start, if x.length == 1 { 1 } else { narrow(x.step)? }))
 }
 
 /// Whether every cell of two axes lands inside `len` elements.
