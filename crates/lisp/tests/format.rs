@@ -134,6 +134,7 @@ fn layout() {
             r#""hello world Hello World Hello world HELLO""#,
         ),
         (r#"(format nil "x~vAy" 5 "ab")"#, r#""xab   y""#),
+        (r#"(length (format nil "~70000,2F~70000D~,70000F" 1.5 1 1.5))"#, "210002"),
     ]);
 }
 

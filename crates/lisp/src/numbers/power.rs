@@ -195,15 +195,25 @@ pub fn exact_logarithm(number: &Value, base: &Value) -> Option<i64> {
     if !exact(&x) || !exact(&b) {
         return None;
     }
+    let (number_bits, base_bits) = (bits(&x), bits(&b));
     let (x, b) = (rational_logarithm(&x)?, rational_logarithm(&b)?);
     if b.is_zero() {
         return None;
     }
-    // The nearest integer to the quotient is the only candidate.
+    // The nearest integer to the quotient is the only candidate, and no candidate where its
+    // power would be longer than the number.
     let (doubled, divisor): (BigInt, BigInt) = (x * 2 + &b, b * 2);
     let nearest = doubled.div_floor(&divisor);
+    if nearest.abs() * (base_bits - 1) > BigInt::from(number_bits) {
+        return None;
+    }
     let power = expt(base, &Value::integer(nearest.clone()), exact::DOUBLE).ok()?;
     if power.eql(number) { i64::try_from(nearest).ok() } else { None }
+}
+
+/// The length of the longer part of a rational.
+fn bits(real: &Real) -> u64 {
+    real.rational().map_or(0, |(n, d)| n.bits().max(d.bits()))
 }
 
 /// The natural logarithm of a positive rational, rounded once: for numbers that are no doubles.
