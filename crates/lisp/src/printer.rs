@@ -515,7 +515,7 @@ fn needs_bars(name: &str, base: u32) -> bool {
 }
 
 /// The name as `*print-case*` shows it.
-fn in_case(name: &str, case: Case) -> String {
+pub(crate) fn in_case(name: &str, case: Case) -> String {
     match case {
         Case::Up => name.to_string(),
         Case::Down => name.chars().map(downcase).collect(),

@@ -10,7 +10,7 @@ use crate::code::Function;
 use crate::condition::Outcome;
 use crate::heap::Ref;
 use crate::object::{ClassKind, GeneralArray, Instance, Object, Test};
-use crate::printer::Printer;
+use crate::printer::{Printer, in_case};
 use crate::printer_float::{Digits, special};
 use crate::reader_packed::prefix_of;
 use crate::stream::{Stream, StreamKind};
@@ -125,7 +125,7 @@ impl Printer<'_> {
                 break;
             }
             self.out.push_str(" :");
-            let name = self.lisp().name(slot.name);
+            let name = in_case(&self.lisp().name(slot.name), self.settings.case);
             self.out.push_str(&name);
             self.out.push(' ');
             self.value(value)?;

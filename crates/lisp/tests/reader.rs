@@ -164,6 +164,54 @@ fn deep_nesting_is_an_error_and_long_lists_are_not() {
     assert_eq!(form.elements().count(), 1_000_000);
 }
 
+#[test]
+fn reading_functions() {
+    support::check(&[
+        ("(multiple-value-list (read-from-string \"foo bar\"))", "(FOO 4)"),
+        (
+            "(multiple-value-list (read-from-string \"foo bar\" t nil :preserve-whitespace t))",
+            "(FOO 3)",
+        ),
+        ("(multiple-value-list (read-from-string \" 1 3 5\" t nil :start 2))", "(3 5)"),
+        ("(read-from-string \"\" nil :eof)", ":EOF"),
+        ("(read-from-string \"\")", "error: read-from-string: end of file"),
+        ("(read-from-string \"(a\")", "error: end of file inside a list"),
+        (
+            "(read-from-string \"abc\" t nil :end 9)",
+            "error: read-from-string: expected an index up to 3: got 9",
+        ),
+        ("(read-from-string 5)", "error: read-from-string: expected a string: got 5"),
+        (
+            "(with-input-from-string (s \"foo (bar) 12\") (list (read s) (read s) (read s) (read s nil :end)))",
+            "(FOO (BAR) 12 :END)",
+        ),
+        ("(with-input-from-string (s \"a b\") (read s) (read-char s))", "#\\b"),
+        (
+            "(with-input-from-string (s \"a b\") (read-preserving-whitespace s) (read-char s))",
+            "#\\Space",
+        ),
+        (
+            "(with-input-from-string (s \"1 2 ] 3\") (list (read-delimited-list #\\] s) (read s)))",
+            "((1 2) 3)",
+        ),
+        ("(let ((*read-base* 16)) (read-from-string \"(ff 10. 1e)\"))", "(255 10 30)"),
+        (
+            "(let ((*read-default-float-format* 'single-float)) (= (read-from-string \"0.1\") 0.1f0))",
+            "T",
+        ),
+        (
+            "(let ((*read-eval* nil)) (read-from-string \"#.(+ 1 2)\"))",
+            "error: #. is not allowed while *read-eval* is nil",
+        ),
+        ("(read-from-string \"#.(+ 1 2)\")", "3"),
+        (
+            "(handler-case (read-from-string \")\") (reader-error () :reader) (error () :other))",
+            ":READER",
+        ),
+        ("(handler-case (read-from-string \"(\") (end-of-file () :end))", ":END"),
+    ]);
+}
+
 /// A generator of noise: the same numbers for the same seed.
 struct Noise(u64);
 
