@@ -182,17 +182,7 @@ impl Run<'_> {
             count += 1;
             let before = arguments.next;
             let flow = if directive.colon {
-                let list = if arguments.left() > 0 {
-                    self.next(directive, arguments)?
-                } else {
-                    Value::Nil
-                };
-                let mut inner = Arguments::new(self.list(directive, &list)?);
-                inner.more_lists = arguments.left() > 0;
-                match self.pieces(body, &mut inner)? {
-                    Flow::Leave => Flow::On,
-                    flow => flow,
-                }
+                self.sublist(directive, body, arguments)?
             } else {
                 self.pieces(body, arguments)?
             };
@@ -204,6 +194,25 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// One step of `~:{`: the next argument is the list of arguments of the body.
+    fn sublist(
+        &mut self,
+        directive: &Directive,
+        body: &[Piece],
+        arguments: &mut Arguments,
+    ) -> Outcome<Flow> {
+        let list = match arguments.left() {
+            0 => Value::Nil,
+            _ => self.next(directive, arguments)?,
+        };
+        let mut inner = Arguments::new(self.list(directive, &list)?);
+        inner.more_lists = arguments.left() > 0;
+        Ok(match self.pieces(body, &mut inner)? {
+            Flow::LeaveAll => Flow::LeaveAll,
+            _ => Flow::On,
+        })
     }
 
     /// `~^`: leaves when no argument is left, or as its parameters compare.

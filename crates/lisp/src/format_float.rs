@@ -137,8 +137,8 @@ impl Run<'_> {
             Some(short) if width.is_some_and(|w| length > w) && short.len() > 1 => short,
             _ => &mantissa,
         };
-        let wide = parameters.integer(self, directive, 2)?.is_some()
-            && exponent.len() > exponent_digits + 2;
+        let given = parameters.integer(self, directive, 2)?.is_some();
+        let wide = given && exponent.len() > exponent_digits + 2;
         let text = format!("{sign}{mantissa}{exponent}");
         match (wide, width, overflow) {
             (true, Some(width), Some(overflow)) => Ok(overflow.to_string().repeat(width)),
