@@ -58,9 +58,7 @@ impl Lisp {
     /// An error of the expander reaches nobody's handlers; it is unhandled as it is.
     fn signal_at_top(&mut self, escape: Escape) -> Escape {
         match *escape.0 {
-            EscapeKind::Error(condition) => {
-                EscapeKind::Unhandled(condition.into_value()).into()
-            }
+            EscapeKind::Error(condition) => EscapeKind::Unhandled(condition.into_value()).into(),
             EscapeKind::Signal(condition) => EscapeKind::Unhandled(condition).into(),
             _ => escape,
         }

@@ -110,6 +110,33 @@ impl Value {
         Value::object(Object::Array(GeneralArray::vector(elements)))
     }
 
+    /// Whether dropping or cloning this touches no count.
+    #[inline(always)]
+    pub fn is_immediate(&self) -> bool {
+        matches!(
+            self,
+            Value::Nil
+                | Value::Unbound
+                | Value::Fixnum(_)
+                | Value::Double(_)
+                | Value::Single(_)
+                | Value::Char(_)
+                | Value::Symbol(_)
+        )
+    }
+
+    /// Stores a value here. As an assignment, but without the general drop for what needs none:
+    /// that drop is a call, and registers hold numbers most of the time.
+    #[inline(always)]
+    pub fn put(&mut self, value: Value) {
+        let old = std::mem::replace(self, value);
+        if old.is_immediate() {
+            std::mem::forget(old);
+        } else {
+            drop_slowly(old);
+        }
+    }
+
     /// Whether this is `nil`.
     #[inline(always)]
     pub fn is_nil(&self) -> bool {
@@ -245,6 +272,41 @@ impl Value {
     pub fn elements(&self) -> Elements {
         Elements(self.clone())
     }
+}
+
+impl Value {
+    /// As `put` of a fixnum. Writing the number alone, where a fixnum was before, avoids a copy
+    /// of 16 bytes right after two stores of 8, which stalls the processor some 12 cycles.
+    #[inline(always)]
+    pub fn put_fixnum(&mut self, number: i64) {
+        match self {
+            Value::Fixnum(old) => *old = number,
+            other => other.put(Value::Fixnum(number)),
+        }
+    }
+
+    /// As `put_fixnum`, for a double.
+    #[inline(always)]
+    pub fn put_double(&mut self, number: f64) {
+        match self {
+            Value::Double(old) => *old = number,
+            other => other.put(Value::Double(number)),
+        }
+    }
+
+    /// Lets go of what this holds, if that is on the heap; a number may stay.
+    #[inline(always)]
+    pub fn release(&mut self) {
+        if !self.is_immediate() {
+            drop_slowly(std::mem::take(self));
+        }
+    }
+}
+
+/// Out of line, so that the fast path of `put` stays small.
+#[inline(never)]
+fn drop_slowly(value: Value) {
+    drop(value);
 }
 
 /// Iterates over the cars of a chain of pairs.

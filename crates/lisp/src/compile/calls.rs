@@ -151,13 +151,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn compile_inline_2(
-        &mut self,
-        name: Symbol,
-        a: &Core,
-        b: &Core,
-        dest: Dest,
-    ) -> Outcome<bool> {
+    fn compile_inline_2(&mut self, name: Symbol, a: &Core, b: &Core, dest: Dest) -> Outcome<bool> {
         if self.compile_add_small(name, a, b, dest)? {
             return Ok(true);
         }
@@ -197,13 +191,7 @@ impl Compiler<'_> {
     }
 
     /// `(+ x 1)`, `(- x 1)`, `(+ 1 x)`.
-    fn compile_add_small(
-        &mut self,
-        name: Symbol,
-        a: &Core,
-        b: &Core,
-        dest: Dest,
-    ) -> Outcome<bool> {
+    fn compile_add_small(&mut self, name: Symbol, a: &Core, b: &Core, dest: Dest) -> Outcome<bool> {
         let small = |core: &Core| match core {
             Core::Constant(Value::Fixnum(n)) => i16::try_from(*n).ok().filter(|n| *n > i16::MIN),
             _ => None,
@@ -316,12 +304,7 @@ impl Compiler<'_> {
     }
 
     /// A test whose truth is wanted as a value.
-    fn compile_test_value(
-        &mut self,
-        name: Symbol,
-        arguments: &[&Core],
-        dest: Dest,
-    ) -> Outcome<()> {
+    fn compile_test_value(&mut self, name: Symbol, arguments: &[&Core], dest: Dest) -> Outcome<()> {
         if let Dest::Discard = dest {
             for argument in arguments {
                 self.compile(argument, Dest::Discard)?;

@@ -99,13 +99,7 @@ impl Compiler<'_> {
     }
 
     /// Leaves through the control stack to an exit that is open somewhere.
-    fn leave(
-        &mut self,
-        exit: ExitId,
-        from: Register,
-        label: u32,
-        level: Register,
-    ) -> Outcome<()> {
+    fn leave(&mut self, exit: ExitId, from: Register, label: u32, level: Register) -> Outcome<()> {
         let variable = self.facts(exit).variable;
         let exit = self.operand(&Core::Local(variable))?;
         self.emit(Op::Leave { exit, from, label: label as u16 });
@@ -207,7 +201,12 @@ impl Compiler<'_> {
     }
 
     /// Compiles a body inside a scope: not a tail position, its values kept.
-    fn compile_inside(&mut self, scope: Scope, body: &Core, dest: Dest) -> Outcome<(Dest, Register)> {
+    fn compile_inside(
+        &mut self,
+        scope: Scope,
+        body: &Core,
+        dest: Dest,
+    ) -> Outcome<(Dest, Register)> {
         let values = self.allocate()?;
         let inner = match dest {
             Dest::Tail | Dest::Values(_) => Dest::Values(values),

@@ -104,7 +104,10 @@ pub fn compile_form(lisp: &mut Lisp, form: &Value) -> Outcome<Ref<Function>> {
     compiler.compile(&core, Dest::Tail)?;
     let builder = compiler.builders.pop().unwrap_or_default();
     let code = builder.finish(NIL, Default::default(), NIL, NIL);
-    Ok(Ref::new(Function::Closure(Closure { code: Ref::new(code), captures: Ref::new(Default::default()) })))
+    Ok(Ref::new(Function::Closure(Closure {
+        code: Ref::new(code),
+        captures: Ref::new(Default::default()),
+    })))
 }
 
 impl Builder {

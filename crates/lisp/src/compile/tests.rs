@@ -14,7 +14,12 @@ pub(super) fn is_test(name: Symbol, count: usize) -> bool {
     match count {
         1 => matches!(
             name,
-            symbol::NOT | symbol::NULL | symbol::CONSP | symbol::ATOM | symbol::ZEROP | symbol::ENDP
+            symbol::NOT
+                | symbol::NULL
+                | symbol::CONSP
+                | symbol::ATOM
+                | symbol::ZEROP
+                | symbol::ENDP
         ),
         2 => comparison(name).is_some() || matches!(name, symbol::EQ | symbol::EQL),
         _ => false,

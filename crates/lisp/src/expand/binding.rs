@@ -21,8 +21,7 @@ pub(crate) struct Body {
 
 /// Takes declarations, and with `documented` a documentation string, off the front of a body.
 pub(crate) fn split_body(body: &Value, documented: bool) -> Body {
-    let mut split =
-        Body { specials: Vec::new(), documentation: Value::Nil, forms: body.clone() };
+    let mut split = Body { specials: Vec::new(), documentation: Value::Nil, forms: body.clone() };
     while let Value::Cons(pair) = split.forms.clone() {
         let first = pair.car();
         let is_declaration =
@@ -321,8 +320,7 @@ impl Expander<'_> {
             let parts = definition.elements().collect::<Vec<_>>();
             match (parts.first().and_then(Value::as_symbol), parts.get(1)) {
                 (Some(name), Some(expansion)) => {
-                    environment =
-                        environment.with(Meaning::SymbolMacro(name, expansion.clone()));
+                    environment = environment.with(Meaning::SymbolMacro(name, expansion.clone()));
                 }
                 _ => return Err(Escape::program("symbol-macrolet: expected (name expansion)")),
             }

@@ -117,10 +117,8 @@ fn defun(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         let text = format!("defun: {} is not the name of a function", lisp.brief(&name));
         return Err(Escape::program(text));
     }
-    let lambda = list_with_tail(
-        [Value::symbol(symbol::NAMED_LAMBDA), name.clone(), lambda_list],
-        body,
-    );
+    let lambda =
+        list_with_tail([Value::symbol(symbol::NAMED_LAMBDA), name.clone(), lambda_list], body);
     Ok(form(symbol::DEFINE_FUNCTION, [quoted(name), lambda]))
 }
 

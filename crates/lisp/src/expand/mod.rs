@@ -116,8 +116,7 @@ impl<'l> Expander<'l> {
     }
 
     pub(crate) fn new_variable(&mut self, name: Symbol) -> Variable {
-        let facts =
-            VariableFacts { name, lambda: self.lambda, captured: false, assigned: false };
+        let facts = VariableFacts { name, lambda: self.lambda, captured: false, assigned: false };
         self.unit.variables.push(facts);
         Variable((self.unit.variables.len() - 1) as u32)
     }
@@ -219,10 +218,7 @@ impl<'l> Expander<'l> {
 
     /// Calls a macro's expander.
     pub(crate) fn expand_macro(&mut self, expander: &Value, form: &Value) -> Outcome<Value> {
-        let outer = std::mem::replace(
-            &mut self.lisp.macro_environment,
-            self.environment.clone(),
-        );
+        let outer = std::mem::replace(&mut self.lisp.macro_environment, self.environment.clone());
         let expansion = self.lisp.call(expander, &[form.clone(), Value::Nil]);
         self.lisp.macro_environment = outer;
         expansion

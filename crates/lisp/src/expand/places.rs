@@ -452,10 +452,7 @@ pub(crate) fn remf(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     };
     let expansion = Expansion::of(lisp, place)?;
     let (list_name, found) = (lisp.gensym("LIST"), lisp.gensym("FOUND"));
-    let call = form(
-        symbol::REMOVE_PROPERTY,
-        [expansion.access.clone(), indicator.clone()],
-    );
+    let call = form(symbol::REMOVE_PROPERTY, [expansion.access.clone(), indicator.clone()]);
     let store = expansion.store(lisp, list_name.clone())?;
     let names = list([list_name, found.clone()]);
     let body = form(symbol::MULTIPLE_VALUE_BIND, [names, call, store, found]);

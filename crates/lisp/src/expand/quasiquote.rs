@@ -43,10 +43,7 @@ fn build(template: &Value, depth: u32) -> Outcome {
                 let elements = list(array.elements.borrow().clone());
                 let arguments = [Value::symbol(symbol::VECTOR), build(&elements, depth)?];
                 let [function, built] = arguments;
-                return Ok(form(
-                    symbol::APPLY,
-                    [form(symbol::FUNCTION, [function]), built],
-                ));
+                return Ok(form(symbol::APPLY, [form(symbol::FUNCTION, [function]), built]));
             }
             return Ok(quoted(template.clone()));
         }

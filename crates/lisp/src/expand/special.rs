@@ -235,8 +235,7 @@ fn eval_when(this: &mut Expander, rest: &Value) -> Outcome<Core> {
 
 /// Whether the situations of an `eval-when` include running.
 pub(crate) fn runs_now(situations: &Value) -> bool {
-    let now =
-        [symbol::KEY_EXECUTE, symbol::KEY_LOAD_TOPLEVEL, symbol::EVAL, symbol::LOAD];
+    let now = [symbol::KEY_EXECUTE, symbol::KEY_LOAD_TOPLEVEL, symbol::EVAL, symbol::LOAD];
     situations.elements().any(|situation| now.iter().any(|name| situation.is_symbol(*name)))
 }
 

@@ -497,12 +497,17 @@ pub static ARRAYS: &[Native] = &[
         "An array of another size with the elements that both have.",
         adjust_array,
     ),
-    native("rung::%packed-copy", "array", "A fresh array that shares storage until written.", |_, a| {
-        Ok(match a[0].as_packed() {
-            Some(packed) => Value::packed(packed.borrow().clone()),
-            None => a[0].clone(),
-        })
-    }),
+    native(
+        "rung::%packed-copy",
+        "array",
+        "A fresh array that shares storage until written.",
+        |_, a| {
+            Ok(match a[0].as_packed() {
+                Some(packed) => Value::packed(packed.borrow().clone()),
+                None => a[0].clone(),
+            })
+        },
+    ),
 ];
 
 fn is_bit_vector(value: &Value) -> bool {
@@ -520,7 +525,12 @@ fn fill_pointer_of(value: &Value) -> Option<usize> {
 }
 
 fn no_fill_pointer(operator: &str, value: &Value) -> Escape {
-    Escape::unexpected(operator, "a vector with a fill pointer", Value::symbol(symbol::VECTOR), value)
+    Escape::unexpected(
+        operator,
+        "a vector with a fill pointer",
+        Value::symbol(symbol::VECTOR),
+        value,
+    )
 }
 
 fn set_fill_pointer(operator: &str, value: &Value, pointer: usize) -> Outcome<()> {
@@ -740,7 +750,9 @@ fn adjust_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         return make_string(&all, None, false);
     }
     match a[0].as_packed() {
-        Some(packed) => packed_array(packed.borrow().element_type(), Shape::new(new.iter().copied())?, &all),
+        Some(packed) => {
+            packed_array(packed.borrow().element_type(), Shape::new(new.iter().copied())?, &all)
+        }
         None => Ok(Value::object(Object::Array(GeneralArray::new(new, all)))),
     }
 }

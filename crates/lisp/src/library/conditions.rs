@@ -193,9 +193,9 @@ fn make_condition(lisp: &mut Lisp, name: Symbol, initargs: &[Value]) -> Outcome 
     };
     let condition = Condition { message: Message::Report, ..Condition::of_class(name) };
     for slot in slots {
-        let given = initargs.chunks(2).find(|pair| {
-            pair[0].as_symbol().is_some_and(|name| slot.initargs.contains(&name))
-        });
+        let given = initargs
+            .chunks(2)
+            .find(|pair| pair[0].as_symbol().is_some_and(|name| slot.initargs.contains(&name)));
         let value = match given {
             Some([_, value]) => value.clone(),
             _ if slot.initform.is_unbound() => continue,
@@ -243,22 +243,27 @@ pub static CONDITIONS: &[Native] = &[
             None => Err(Escape::wrong_type("make-condition", symbol::SYMBOL, &a[0])),
         }
     }),
-    native("rung::%define-condition", "name parents slots report", "Defines a class.", |lisp, a| {
-        let Some(name) = a[0].as_symbol() else {
-            return Err(Escape::wrong_type("define-condition", symbol::SYMBOL, &a[0]));
-        };
-        let mut parents = a[1].elements().filter_map(|p| p.as_symbol()).collect::<Vec<_>>();
-        if let Some(unknown) = parents.iter().find(|parent| lisp.class(**parent).is_none()) {
-            let text = format!("{} is not the name of a condition class", lisp.shown(*unknown));
-            return Err(Escape::program(text));
-        }
-        if parents.is_empty() {
-            parents.push(symbol::CONDITION);
-        }
-        let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
-        define_class(lisp, name, &parents, own, a[3].clone(), ClassKind::Condition);
-        Ok(a[0].clone())
-    }),
+    native(
+        "rung::%define-condition",
+        "name parents slots report",
+        "Defines a class.",
+        |lisp, a| {
+            let Some(name) = a[0].as_symbol() else {
+                return Err(Escape::wrong_type("define-condition", symbol::SYMBOL, &a[0]));
+            };
+            let mut parents = a[1].elements().filter_map(|p| p.as_symbol()).collect::<Vec<_>>();
+            if let Some(unknown) = parents.iter().find(|parent| lisp.class(**parent).is_none()) {
+                let text = format!("{} is not the name of a condition class", lisp.shown(*unknown));
+                return Err(Escape::program(text));
+            }
+            if parents.is_empty() {
+                parents.push(symbol::CONDITION);
+            }
+            let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
+            define_class(lisp, name, &parents, own, a[3].clone(), ClassKind::Condition);
+            Ok(a[0].clone())
+        },
+    ),
     native("rung::%condition-slot", "condition slot", "The value of a slot.", |lisp, a| {
         let (Some(condition), Some(slot)) = (a[0].as_condition(), a[1].as_symbol()) else {
             return Err(Escape::wrong_type("slot-value", symbol::CONDITION, &a[0]));

@@ -18,13 +18,16 @@ pub static EVALUATION: &[Native] = &[
     native("eval", "form", "Evaluates a form.", |lisp, a| {
         super::loading::eval_toplevel(lisp, &a[0])
     }),
-    native("compile", "name &optional definition", "Compiles; all functions are.", |lisp, a| {
-        match a.get(1) {
+    native(
+        "compile",
+        "name &optional definition",
+        "Compiles; all functions are.",
+        |lisp, a| match a.get(1) {
             Some(definition) if definition.as_cons().is_some() => lisp.eval_form(definition),
             Some(function) => Ok(function.clone()),
             None => Ok(a[0].clone()),
-        }
-    }),
+        },
+    ),
     native("apply", "function &rest arguments", "Calls with a list of arguments.", apply),
     native("funcall", "function &rest arguments", "Calls a function.", |lisp, a| {
         lisp.call_keeping_values(&a[0], &a[1..])
@@ -37,9 +40,7 @@ pub static EVALUATION: &[Native] = &[
     native("identity", "object", "The object.", |_, a| Ok(a[0].clone())),
     native("not", "object", "Whether it is nil.", |_, a| Ok(Value::boolean(a[0].is_nil()))),
     native("eq", "a b", "The same object.", |_, a| Ok(Value::boolean(a[0].eql(&a[1])))),
-    native("eql", "a b", "The same object or number.", |_, a| {
-        Ok(Value::boolean(a[0].eql(&a[1])))
-    }),
+    native("eql", "a b", "The same object or number.", |_, a| Ok(Value::boolean(a[0].eql(&a[1])))),
     native("equal", "a b", "The same structure.", |_, a| {
         Ok(Value::boolean(equality::equal(&a[0], &a[1])))
     }),
@@ -136,7 +137,12 @@ pub static EVALUATION: &[Native] = &[
         define_macro(lisp, &a[0], a[1].clone())?;
         Ok(a[0].clone())
     }),
-    native("rung::%define-variable", "how name thunk documentation", "What defvar does.", define_variable),
+    native(
+        "rung::%define-variable",
+        "how name thunk documentation",
+        "What defvar does.",
+        define_variable,
+    ),
     native("rung::%define-symbol-macro", "name expansion", "A global symbol macro.", |lisp, a| {
         if let Some(name) = a[0].as_symbol() {
             lisp.symbol_macros.insert(name, a[1].clone());
@@ -236,9 +242,9 @@ fn apply(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 
 fn quit(_: &mut Lisp, a: &[Value]) -> Outcome {
     let code = a.first().and_then(Value::as_fixnum).unwrap_or(0) as i32;
-    let abort = a.chunks(2).any(|p| {
-        p[0].is_symbol(symbol::KEY_ABORT) && p.get(1).is_some_and(Value::truth)
-    });
+    let abort = a
+        .chunks(2)
+        .any(|p| p[0].is_symbol(symbol::KEY_ABORT) && p.get(1).is_some_and(Value::truth));
     Err(EscapeKind::Quit { code, abort }.into())
 }
 

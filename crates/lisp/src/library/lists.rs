@@ -60,19 +60,43 @@ paths! {
 /// `member`, `assoc`, `rassoc` in three forms.
 pub static SEARCHES: &[[Native; 3]] = &[
     [
-        native("member", "item list &key test test-not key", "The list from the element on.", |l, a| member(l, a, Form::Item)),
-        native("member-if", "predicate list &key key", "The list from the element on.", |l, a| member(l, a, Form::If)),
-        native("member-if-not", "predicate list &key key", "The list from the element on.", |l, a| member(l, a, Form::IfNot)),
+        native(
+            "member",
+            "item list &key test test-not key",
+            "The list from the element on.",
+            |l, a| member(l, a, Form::Item),
+        ),
+        native("member-if", "predicate list &key key", "The list from the element on.", |l, a| {
+            member(l, a, Form::If)
+        }),
+        native(
+            "member-if-not",
+            "predicate list &key key",
+            "The list from the element on.",
+            |l, a| member(l, a, Form::IfNot),
+        ),
     ],
     [
-        native("assoc", "item alist &key test test-not key", "The pair with that car.", |l, a| associated(l, a, Form::Item, true)),
-        native("assoc-if", "predicate alist &key key", "The pair with such a car.", |l, a| associated(l, a, Form::If, true)),
-        native("assoc-if-not", "predicate alist &key key", "The pair with such a car.", |l, a| associated(l, a, Form::IfNot, true)),
+        native("assoc", "item alist &key test test-not key", "The pair with that car.", |l, a| {
+            associated(l, a, Form::Item, true)
+        }),
+        native("assoc-if", "predicate alist &key key", "The pair with such a car.", |l, a| {
+            associated(l, a, Form::If, true)
+        }),
+        native("assoc-if-not", "predicate alist &key key", "The pair with such a car.", |l, a| {
+            associated(l, a, Form::IfNot, true)
+        }),
     ],
     [
-        native("rassoc", "item alist &key test test-not key", "The pair with that cdr.", |l, a| associated(l, a, Form::Item, false)),
-        native("rassoc-if", "predicate alist &key key", "The pair with such a cdr.", |l, a| associated(l, a, Form::If, false)),
-        native("rassoc-if-not", "predicate alist &key key", "The pair with such a cdr.", |l, a| associated(l, a, Form::IfNot, false)),
+        native("rassoc", "item alist &key test test-not key", "The pair with that cdr.", |l, a| {
+            associated(l, a, Form::Item, false)
+        }),
+        native("rassoc-if", "predicate alist &key key", "The pair with such a cdr.", |l, a| {
+            associated(l, a, Form::If, false)
+        }),
+        native("rassoc-if-not", "predicate alist &key key", "The pair with such a cdr.", |l, a| {
+            associated(l, a, Form::IfNot, false)
+        }),
     ],
 ];
 
@@ -193,22 +217,30 @@ pub static LISTS: &[Native] = &[
         let found = found.and_then(|pair| pair.get(1).cloned());
         Ok(found.unwrap_or_else(|| a.get(2).cloned().unwrap_or_default()))
     }),
-    native("rung::%put-property", "plist indicator value", "A property list with a value.", |_, a| {
-        put_property(&a[0], &a[1], &a[2])
-    }),
-    native("rung::%remove-property", "plist indicator", "Without a property; whether it was there.", |lisp, a| {
-        let all = list_elements("remf", &a[0])?;
-        let mut kept = Vec::new();
-        let mut found = false;
-        for pair in all.chunks(2) {
-            if !found && pair[0].eql(&a[1]) {
-                found = true;
-            } else {
-                kept.extend_from_slice(pair);
+    native(
+        "rung::%put-property",
+        "plist indicator value",
+        "A property list with a value.",
+        |_, a| put_property(&a[0], &a[1], &a[2]),
+    ),
+    native(
+        "rung::%remove-property",
+        "plist indicator",
+        "Without a property; whether it was there.",
+        |lisp, a| {
+            let all = list_elements("remf", &a[0])?;
+            let mut kept = Vec::new();
+            let mut found = false;
+            for pair in all.chunks(2) {
+                if !found && pair[0].eql(&a[1]) {
+                    found = true;
+                } else {
+                    kept.extend_from_slice(pair);
+                }
             }
-        }
-        Ok(lisp.values(vec![list(kept), Value::boolean(found)]))
-    }),
+            Ok(lisp.values(vec![list(kept), Value::boolean(found)]))
+        },
+    ),
     native("mapcar", "function &rest lists", "The results for elements.", |lisp, a| {
         let mut results = Vec::new();
         map_lists(lisp, "mapcar", a, false, &mut |value| results.push(value))?;

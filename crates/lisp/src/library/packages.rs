@@ -37,11 +37,12 @@ pub fn package_of(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Package
     let found = found.or_else(|| lisp.packages.find(&name.to_uppercase()));
     found.ok_or_else(|| {
         let text = format!("there is no package named {}", name.to_lowercase());
-        let nearest = lisp.packages.all().map(|id| lisp.packages[id].name.clone()).min_by_key(
-            |other| (crate::suggest::distance(other, &name.to_uppercase()), other.clone()),
-        );
-        let condition = Condition::new(symbol::PACKAGE_ERROR, text)
-            .with(symbol::KEY_PACKAGE, value.clone());
+        let nearest =
+            lisp.packages.all().map(|id| lisp.packages[id].name.clone()).min_by_key(|other| {
+                (crate::suggest::distance(other, &name.to_uppercase()), other.clone())
+            });
+        let condition =
+            Condition::new(symbol::PACKAGE_ERROR, text).with(symbol::KEY_PACKAGE, value.clone());
         match nearest {
             Some(other) if crate::suggest::distance(&other, &name.to_uppercase()) <= 2 => {
                 condition.hint(format!("did you mean {}", other.to_lowercase())).into()
@@ -140,13 +141,18 @@ pub static SYMBOLS: &[Native] = &[
         let found = found.and_then(|pair| pair.get(1).cloned());
         Ok(found.unwrap_or_else(|| a.get(2).cloned().unwrap_or_default()))
     }),
-    native("rung::%set-get", "symbol indicator &rest default-and-value", "Sets a property.", |lisp, a| {
-        let name = symbol_of("get", &a[0])?;
-        let value = &a[a.len() - 1];
-        let plist = put_property(&lisp.symbols[name].plist, &a[1], value)?;
-        lisp.symbols[name].plist = plist;
-        Ok(value.clone())
-    }),
+    native(
+        "rung::%set-get",
+        "symbol indicator &rest default-and-value",
+        "Sets a property.",
+        |lisp, a| {
+            let name = symbol_of("get", &a[0])?;
+            let value = &a[a.len() - 1];
+            let plist = put_property(&lisp.symbols[name].plist, &a[1], value)?;
+            lisp.symbols[name].plist = plist;
+            Ok(value.clone())
+        },
+    ),
     native("remprop", "symbol indicator", "Removes a property.", |lisp, a| {
         let name = symbol_of("remprop", &a[0])?;
         let all = lisp.symbols[name].plist.elements().collect::<Vec<_>>();

@@ -1,12 +1,12 @@
 //! What the functions on sequences and lists share: elements of any sequence, making one of
 //! the same kind, bounds, and the test-and-key arguments.
 
-use crate::condition::{Condition, Escape, Outcome};
-use crate::lisp::Lisp;
 use crate::code::Function;
+use crate::condition::{Condition, Escape, Outcome};
 use crate::equality;
 use crate::heap::Ref;
 use crate::library::arrays;
+use crate::lisp::Lisp;
 use crate::native::keywords;
 use crate::object::{GeneralArray, Object, Text};
 use crate::symbol::{self, Symbol};
@@ -148,10 +148,8 @@ pub fn store(operator: &str, sequence: &Value, start: usize, new: &[Value]) -> O
 
 fn store_general(array: &GeneralArray, start: usize, new: &[Value]) {
     for (index, element) in new.iter().enumerate() {
-        let old = std::mem::replace(
-            &mut array.elements.borrow_mut()[start + index],
-            element.clone(),
-        );
+        let old =
+            std::mem::replace(&mut array.elements.borrow_mut()[start + index], element.clone());
         drop(old);
     }
 }

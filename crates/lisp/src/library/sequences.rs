@@ -23,16 +23,50 @@ macro_rules! three_forms {
     };
 }
 
-
 /// The functions that come in three forms.
 pub static SELECTING: &[[Native; 3]] = &[
-    three_forms!(find, "find", "what sequence &key from-end test test-not start end key", "The first element that matches, or nil."),
-    three_forms!(position, "position", "what sequence &key from-end test test-not start end key", "The position of the first element that matches, or nil."),
-    three_forms!(count, "count", "what sequence &key from-end test test-not start end key", "How many elements match."),
-    three_forms!(remove, "remove", "what sequence &key from-end test test-not start end count key", "The sequence without the elements that match."),
-    three_forms!(remove, "delete", "what sequence &key from-end test test-not start end count key", "As remove; may reuse the sequence."),
-    three_forms!(substitute, "substitute", "new what sequence &key from-end test test-not start end count key", "The sequence with another element for those that match."),
-    three_forms!(nsubstitute, "nsubstitute", "new what sequence &key from-end test test-not start end count key", "As substitute, in place."),
+    three_forms!(
+        find,
+        "find",
+        "what sequence &key from-end test test-not start end key",
+        "The first element that matches, or nil."
+    ),
+    three_forms!(
+        position,
+        "position",
+        "what sequence &key from-end test test-not start end key",
+        "The position of the first element that matches, or nil."
+    ),
+    three_forms!(
+        count,
+        "count",
+        "what sequence &key from-end test test-not start end key",
+        "How many elements match."
+    ),
+    three_forms!(
+        remove,
+        "remove",
+        "what sequence &key from-end test test-not start end count key",
+        "The sequence without the elements that match."
+    ),
+    three_forms!(
+        remove,
+        "delete",
+        "what sequence &key from-end test test-not start end count key",
+        "As remove; may reuse the sequence."
+    ),
+    three_forms!(
+        substitute,
+        "substitute",
+        "new what sequence &key from-end test test-not start end count key",
+        "The sequence with another element for those that match."
+    ),
+    three_forms!(
+        nsubstitute,
+        "nsubstitute",
+        "new what sequence &key from-end test test-not start end count key",
+        "As substitute, in place."
+    ),
 ];
 
 /// The others.
@@ -67,9 +101,7 @@ pub static SEQUENCES: &[Native] = &[
             Ok(value.clone())
         },
     ),
-    native("copy-seq", "sequence", "A copy.", |_, a| {
-        like(&a[0], elements("copy-seq", &a[0])?)
-    }),
+    native("copy-seq", "sequence", "A copy.", |_, a| like(&a[0], elements("copy-seq", &a[0])?)),
     native("reverse", "sequence", "The elements in reverse order.", |_, a| {
         let mut all = elements("reverse", &a[0])?;
         all.reverse();
@@ -117,18 +149,13 @@ pub static SEQUENCES: &[Native] = &[
     ),
     native("sort", "sequence predicate &key key", "Sorts in place; stable.", sort),
     native("stable-sort", "sequence predicate &key key", "Sorts in place.", sort),
-    native(
-        "merge",
-        "type a b predicate &key key",
-        "Merges two sorted sequences.",
-        |lisp, a| {
-            let mut all = elements("merge", &a[1])?;
-            all.extend(elements("merge", &a[2])?);
-            let [key] = keywords(lisp, &a[4..], [symbol::KEY_KEY])?;
-            let sorted = sorted(lisp, all, &a[3], &Key::new(key.as_ref()))?;
-            of_type(lisp, &a[0], sorted)
-        },
-    ),
+    native("merge", "type a b predicate &key key", "Merges two sorted sequences.", |lisp, a| {
+        let mut all = elements("merge", &a[1])?;
+        all.extend(elements("merge", &a[2])?);
+        let [key] = keywords(lisp, &a[4..], [symbol::KEY_KEY])?;
+        let sorted = sorted(lisp, all, &a[3], &Key::new(key.as_ref()))?;
+        of_type(lisp, &a[0], sorted)
+    }),
     native(
         "remove-duplicates",
         "sequence &key from-end test test-not start end key",
@@ -215,14 +242,16 @@ pub fn of_type(lisp: &mut Lisp, specifier: &Value, all: Vec<Value>) -> Outcome {
     };
     match head.as_symbol() {
         Some(symbol::LIST | symbol::CONS | symbol::NULL | symbol::NIL) => Ok(list(all)),
-        Some(symbol::STRING | symbol::SIMPLE_STRING | symbol::BASE_STRING
-            | symbol::SIMPLE_BASE_STRING) => {
+        Some(
+            symbol::STRING
+            | symbol::SIMPLE_STRING
+            | symbol::BASE_STRING
+            | symbol::SIMPLE_BASE_STRING,
+        ) => {
             let wrong = all.iter().find(|element| !matches!(element, Value::Char(_)));
             match (wrong, string_of(&all)) {
                 (_, Some(text)) => Ok(text),
-                (Some(element), _) => {
-                    Err(Escape::wrong_type("string", symbol::CHARACTER, element))
-                }
+                (Some(element), _) => Err(Escape::wrong_type("string", symbol::CHARACTER, element)),
                 (None, None) => Ok(Value::string("")),
             }
         }

@@ -240,7 +240,12 @@ pub static STREAMS: &[Native] = &[
         let stream = lisp.input_stream(&optional(a, 0), "listen")?;
         Ok(Value::boolean(lisp.peek_char(&stream)?.is_some()))
     }),
-    native("open", "path &key direction element-type if-exists if-does-not-exist external-format", "Opens a file.", open),
+    native(
+        "open",
+        "path &key direction element-type if-exists if-does-not-exist external-format",
+        "Opens a file.",
+        open,
+    ),
     native("close", "stream &key abort", "Closes a stream.", |lisp, a| {
         let flushed = lisp.flush(&a[0]);
         let stream = stream_of("close", &a[0])?;
@@ -282,15 +287,24 @@ pub static STREAMS: &[Native] = &[
             return Err(Escape::wrong_type("make-string-input-stream", symbol::STRING, &a[0]));
         };
         let (start, end) = super::sequence_parts::bounds(
-            "make-string-input-stream", a.get(1), a.get(2), text.len())?;
+            "make-string-input-stream",
+            a.get(1),
+            a.get(2),
+            text.len(),
+        )?;
         let characters = text.characters.borrow()[start..end].to_vec();
         let kind = StreamKind::StringInput { characters, position: 0 };
         Ok(Value::object(Object::Stream(Stream::new(kind))))
     }),
-    native("get-output-stream-string", "stream", "What was written since the last time.", |_, a| {
-        let text = stream_of("get-output-stream-string", &a[0])?.take_text();
-        Ok(Value::string(&text.unwrap_or_default()))
-    }),
+    native(
+        "get-output-stream-string",
+        "stream",
+        "What was written since the last time.",
+        |_, a| {
+            let text = stream_of("get-output-stream-string", &a[0])?.take_text();
+            Ok(Value::string(&text.unwrap_or_default()))
+        },
+    ),
     native("make-synonym-stream", "symbol", "The stream a variable holds.", |_, a| {
         match a[0].as_symbol() {
             Some(name) => Ok(Value::object(Object::Stream(Stream::new(StreamKind::Synonym(name))))),
@@ -340,11 +354,13 @@ pub static STREAMS: &[Native] = &[
     native("read-byte", "stream &optional eof-error-p eof-value", "The next byte.", read_byte),
     native("write-byte", "byte stream", "Writes a byte.", |_, a| {
         let byte = a[0].as_fixnum().and_then(|n| u8::try_from(n).ok());
-        let byte = byte.ok_or_else(|| Escape::wrong_type("write-byte", symbol::UNSIGNED_BYTE, &a[0]))?;
+        let byte =
+            byte.ok_or_else(|| Escape::wrong_type("write-byte", symbol::UNSIGNED_BYTE, &a[0]))?;
         match &mut *stream_of("write-byte", &a[1])?.kind.borrow_mut() {
             StreamKind::Output(writer) => {
                 let written = writer.write_all(&[byte]);
-                written.map_err(|e| Escape::of(symbol::STREAM_ERROR, format!("cannot write: {e}")))?;
+                written
+                    .map_err(|e| Escape::of(symbol::STREAM_ERROR, format!("cannot write: {e}")))?;
             }
             _ => return Err(Escape::of(symbol::STREAM_ERROR, "write-byte: not on this stream")),
         }
@@ -378,8 +394,8 @@ fn write_string(lisp: &mut Lisp, a: &[Value], line: bool) -> Outcome {
     let stream = lisp.output_stream(&optional(a, 1), "write-string")?;
     let rest = a.get(2..).unwrap_or(&[]);
     let [start, end] = keywords(lisp, rest, [symbol::KEY_START, symbol::KEY_END])?;
-    let (start, end) = super::sequence_parts::bounds(
-        "write-string", start.as_ref(), end.as_ref(), text.len())?;
+    let (start, end) =
+        super::sequence_parts::bounds("write-string", start.as_ref(), end.as_ref(), text.len())?;
     let mut part = text.characters.borrow()[start..end].iter().collect::<String>();
     if line {
         part.push('\n');
@@ -438,7 +454,8 @@ fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let direction = direction.and_then(|value| value.as_symbol());
     let failed = |error: std::io::Error| cannot_open(&path, &error);
     let missing = if_missing.as_ref();
-    let named = |kind| Value::object(Object::Stream(Stream { name: path.clone(), ..Stream::new(kind) }));
+    let named =
+        |kind| Value::object(Object::Stream(Stream { name: path.clone(), ..Stream::new(kind) }));
     match direction.unwrap_or(symbol::KEY_INPUT) {
         symbol::KEY_INPUT | symbol::KEY_PROBE => {
             let file = match std::fs::File::open(&path) {

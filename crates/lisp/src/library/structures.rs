@@ -2,11 +2,11 @@
 
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
+use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::object::{ClassKind, Instance, Object};
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, list};
-use crate::lisp::Lisp;
 
 use super::conditions::{define_class, slot_definition};
 
@@ -107,12 +107,10 @@ fn named_slot<'v>(lisp: &Lisp, object: &'v Value, slot: &Value) -> Outcome<(&'v 
     };
     let class: &Ref<Object> = &found.class;
     let index = match &**class {
-        Object::Class(class) => {
-            class.slots.iter().position(|known| slot.is_symbol(known.name))
-        }
+        Object::Class(class) => class.slots.iter().position(|known| slot.is_symbol(known.name)),
         _ => None,
     };
-    index.map(|index| (found, index)).ok_or_else(|| {
-        Escape::error(format!("slot-value: there is no slot {}", lisp.brief(slot)))
-    })
+    index
+        .map(|index| (found, index))
+        .ok_or_else(|| Escape::error(format!("slot-value: there is no slot {}", lisp.brief(slot))))
 }

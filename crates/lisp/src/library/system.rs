@@ -18,7 +18,12 @@ fn since_epoch() -> Duration {
 
 /// The table.
 pub static SYSTEM: &[Native] = &[
-    native("load", "file &key verbose print if-does-not-exist external-format", "Loads a file.", load),
+    native(
+        "load",
+        "file &key verbose print if-does-not-exist external-format",
+        "Loads a file.",
+        load,
+    ),
     native("require", "name &optional path", "Loads a module once.", |lisp, a| {
         let name = super::packages::designated_text(lisp, "require", &a[0])?;
         let known = lisp.variable(symbol::MODULES).elements().any(|module| {
@@ -59,9 +64,9 @@ pub static SYSTEM: &[Native] = &[
     }),
     native("sleep", "seconds", "Waits.", |lisp, a| {
         let seconds = crate::numbers::to_double(&a[0]);
-        let seconds = seconds.filter(|s| *s >= 0.0).ok_or_else(|| {
-            Escape::wrong_type("sleep", symbol::REAL, &a[0])
-        })?;
+        let seconds = seconds
+            .filter(|s| *s >= 0.0)
+            .ok_or_else(|| Escape::wrong_type("sleep", symbol::REAL, &a[0]))?;
         let end = std::time::Instant::now() + Duration::from_secs_f64(seconds.min(1e9));
         loop {
             if lisp.interrupted() {
@@ -88,9 +93,7 @@ pub static SYSTEM: &[Native] = &[
     native("lisp-implementation-version", "", "Its version.", |_, _| {
         Ok(Value::string(env!("CARGO_PKG_VERSION")))
     }),
-    native("machine-type", "", "The processor.", |_, _| {
-        Ok(Value::string(std::env::consts::ARCH))
-    }),
+    native("machine-type", "", "The processor.", |_, _| Ok(Value::string(std::env::consts::ARCH))),
     native("software-type", "", "The system.", |_, _| Ok(Value::string(std::env::consts::OS))),
     native("documentation", "object kind", "A documentation string, or nil.", |lisp, a| {
         documentation(lisp, &a[0], &a[1])
@@ -134,8 +137,7 @@ fn load(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let path = path_of(lisp, "load", &a[0])?;
     let path = lisp.resolve_path(&path);
     let format = lisp.intern(crate::package::KEYWORD, "EXTERNAL-FORMAT");
-    let names =
-        [symbol::KEY_IF_DOES_NOT_EXIST, symbol::KEY_VERBOSE, symbol::KEY_PRINT, format];
+    let names = [symbol::KEY_IF_DOES_NOT_EXIST, symbol::KEY_VERBOSE, symbol::KEY_PRINT, format];
     let [missing, ..] = keywords(lisp, &a[1..], names)?;
     let quiet = missing.is_some_and(|value| value.is_nil());
     if quiet && !std::path::Path::new(&path).exists() {

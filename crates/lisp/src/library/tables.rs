@@ -9,9 +9,7 @@ use crate::symbol;
 use crate::value::{NIL, Value, cons, list};
 
 fn table<'v>(operator: &str, value: &'v Value) -> Outcome<&'v HashTable> {
-    value
-        .as_hash_table()
-        .ok_or_else(|| Escape::wrong_type(operator, symbol::HASH_TABLE, value))
+    value.as_hash_table().ok_or_else(|| Escape::wrong_type(operator, symbol::HASH_TABLE, value))
 }
 
 /// The table.
@@ -104,9 +102,8 @@ fn make(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         Some(symbol::EQUALP) => Test::Equalp,
         _ => {
             let got = lisp.brief(&test_name.unwrap_or_default());
-            let text = format!(
-                "make-hash-table: expected the test eq, eql, equal or equalp: got {got}"
-            );
+            let text =
+                format!("make-hash-table: expected the test eq, eql, equal or equalp: got {got}");
             return Err(Escape::of(symbol::TYPE_ERROR, text));
         }
     };

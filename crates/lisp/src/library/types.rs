@@ -5,8 +5,8 @@ use num_bigint::BigInt;
 use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
-use crate::object::{ClassKind, Object};
 use crate::numbers;
+use crate::object::{ClassKind, Object};
 use crate::stream::StreamKind;
 use crate::symbol::{self, Symbol, VariableKind};
 use crate::value::{T, Value, list};
@@ -198,7 +198,10 @@ fn is_of_compound(
         symbol::VALUES => is_of_type(lisp, value, parts.first().unwrap_or(&T)),
         symbol::ARRAY | symbol::SIMPLE_ARRAY => is_of_array(lisp, value, &parts, None),
         symbol::VECTOR => is_of_array(lisp, value, &parts, Some(1)),
-        symbol::STRING | symbol::SIMPLE_STRING | symbol::BIT_VECTOR | symbol::SIMPLE_VECTOR
+        symbol::STRING
+        | symbol::SIMPLE_STRING
+        | symbol::BIT_VECTOR
+        | symbol::SIMPLE_VECTOR
         | symbol::SIMPLE_BIT_VECTOR => {
             let size = parts.first().filter(|size| !is_star(size)).and_then(Value::as_index);
             let named = is_of_named(lisp, value, head).unwrap_or(false);
@@ -307,9 +310,10 @@ fn is_of_array(
         Some(shape) => {
             let shape = shape.elements().collect::<Vec<_>>();
             shape.len() == dimensions.len()
-                && shape.iter().zip(&dimensions).all(|(wanted, length)| {
-                    is_star(wanted) || wanted.as_index() == Some(*length)
-                })
+                && shape
+                    .iter()
+                    .zip(&dimensions)
+                    .all(|(wanted, length)| is_star(wanted) || wanted.as_index() == Some(*length))
         }
     })
 }
@@ -366,7 +370,12 @@ pub static TYPES: &[Native] = &[
     }),
     native("type-of", "object", "The name of its type.", |lisp, a| Ok(type_of(lisp, &a[0]))),
     native("coerce", "object type", "The object as another type.", coerce),
-    native("subtypep", "type other &optional environment", "Whether a type is part of another.", subtypep),
+    native(
+        "subtypep",
+        "type other &optional environment",
+        "Whether a type is part of another.",
+        subtypep,
+    ),
     native("rung::%define-type", "name expander", "What deftype does.", |lisp, a| {
         if let Some(name) = a[0].as_symbol() {
             lisp.types.insert(name, a[1].clone());
@@ -377,17 +386,22 @@ pub static TYPES: &[Native] = &[
         let constant = a[0].as_symbol().map(|name| lisp.symbols[name].kind);
         Ok(Value::boolean(constant == Some(VariableKind::Constant)))
     }),
-    native("rung::%check-type", "value type place string", "An error if not of the type.", |lisp, a| {
-        if is_of_type(lisp, &a[0], &a[1])? {
-            return Ok(Value::Nil);
-        }
-        let wanted = match a[3].as_text() {
-            Some(text) => text.to_text(),
-            None => lisp.brief(&a[1]).to_lowercase(),
-        };
-        let place = lisp.brief(&a[2]).to_lowercase();
-        Err(Escape::unexpected(&place, &wanted, a[1].clone(), &a[0]))
-    }),
+    native(
+        "rung::%check-type",
+        "value type place string",
+        "An error if not of the type.",
+        |lisp, a| {
+            if is_of_type(lisp, &a[0], &a[1])? {
+                return Ok(Value::Nil);
+            }
+            let wanted = match a[3].as_text() {
+                Some(text) => text.to_text(),
+                None => lisp.brief(&a[1]).to_lowercase(),
+            };
+            let place = lisp.brief(&a[2]).to_lowercase();
+            Err(Escape::unexpected(&place, &wanted, a[1].clone(), &a[0]))
+        },
+    ),
 ];
 
 fn coerce(lisp: &mut Lisp, a: &[Value]) -> Outcome {

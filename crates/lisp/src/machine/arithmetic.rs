@@ -9,28 +9,6 @@ use crate::numbers;
 use crate::symbol;
 use crate::value::Value;
 
-macro_rules! arithmetic {
-    ($name:ident, $checked:ident, $operator:tt, $slow:ident) => {
-        #[inline(always)]
-        pub(super) fn $name(a: &Value, b: &Value) -> Outcome {
-            match (a, b) {
-                (Value::Fixnum(x), Value::Fixnum(y)) => {
-                    if let Some(result) = x.$checked(*y) {
-                        return Ok(Value::Fixnum(result));
-                    }
-                }
-                (Value::Double(x), Value::Double(y)) => return Ok(Value::Double(x $operator y)),
-                _ => {}
-            }
-            numbers::$slow(a, b)
-        }
-    };
-}
-
-arithmetic!(add, checked_add, +, add);
-arithmetic!(subtract, checked_sub, -, subtract);
-arithmetic!(multiply, checked_mul, *, multiply);
-
 #[inline(always)]
 pub(super) fn divide(a: &Value, b: &Value) -> Outcome {
     if let (Value::Double(x), Value::Double(y)) = (a, b) {

@@ -134,7 +134,7 @@ impl Machine {
         let arguments = &self.stacks.values[first..first + count];
         let value = call_native(lisp, native, arguments)?;
         for argument in &mut self.stacks.values[first..first + count] {
-            *argument = NIL;
+            argument.release();
         }
         Ok(value)
     }
@@ -173,7 +173,7 @@ impl Machine {
             self.stacks.values.swap(base + index, first + index);
         }
         for value in &mut self.stacks.values[base + count..end] {
-            *value = NIL;
+            value.release();
         }
         self.enter(lisp, function, base, count)?;
         Ok(None)

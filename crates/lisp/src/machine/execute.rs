@@ -10,6 +10,7 @@ use crate::code::{Capture, Captures, Closure, Function, Op, RUNNING, Template};
 use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::heap::{Ref, Slot};
 use crate::lisp::Lisp;
+use crate::numbers;
 use crate::value::{NIL, T, Value, cons};
 
 use super::calls::{closure_of, too_many_frames};
@@ -34,6 +35,13 @@ impl Machine {
             () => {{
                 self.pc = pc;
                 self.ops = ops.clone();
+            }};
+        }
+        // The value is made before the register is looked at.
+        macro_rules! set {
+            ($register:expr, $value:expr) => {{
+                let value = $value;
+                at!($register).put(value);
             }};
         }
         macro_rules! stop {
@@ -76,25 +84,66 @@ impl Machine {
                 }
             };
         }
-        macro_rules! leave_frame {
-            ($value:expr) => {{
-                let value = $value;
+        let mut result;
+        // Leaves `result`, where the value goes; from the first frame it returns the value.
+        macro_rules! close_frame {
+            ($value:expr) => {
                 for slot in &mut self.stacks.values[base..base + self.registers] {
-                    *slot = NIL;
+                    slot.release();
                 }
-                let Some(frame) = self.stacks.frames.pop() else { return Ok(value) };
+                let Some(frame) = self.stacks.frames.pop() else { return Ok($value) };
                 pc = frame.pc as usize;
                 base = frame.base as usize;
                 ops = frame.ops;
                 self.base = base;
                 self.registers = frame.registers as usize;
                 self.function = frame.function;
-                self.stacks.values[frame.result as usize] = value;
+                result = frame.result as usize;
+            };
+        }
+        macro_rules! leave_frame {
+            ($value:expr) => {{
+                let value = $value;
+                close_frame!(value);
+                self.stacks.values[result].put(value);
             }};
         }
+        // Numbers are written in place; see `Value::put_fixnum`.
         macro_rules! binary {
-            ($to:expr, $a:expr, $b:expr, $operation:ident) => {
-                at!($to) = attempt!(arithmetic::$operation(&at!($a), &at!($b)))
+            ($to:expr, $a:expr, $b:expr, $checked:ident, $operator:tt, $slow:ident) => {{
+                match (&at!($a), &at!($b)) {
+                    (Value::Fixnum(x), Value::Fixnum(y)) => {
+                        if let Some(result) = x.$checked(*y) {
+                            at!($to).put_fixnum(result);
+                            continue;
+                        }
+                    }
+                    (Value::Double(x), Value::Double(y)) => {
+                        let result = x $operator y;
+                        at!($to).put_double(result);
+                        continue;
+                    }
+                    _ => {}
+                }
+                set!($to, attempt!(numbers::$slow(&at!($a), &at!($b))))
+            }};
+        }
+        macro_rules! copy {
+            ($to:expr, $from:expr) => {
+                match &at!($from) {
+                    Value::Fixnum(number) => {
+                        let number = *number;
+                        at!($to).put_fixnum(number);
+                    }
+                    Value::Double(number) => {
+                        let number = *number;
+                        at!($to).put_double(number);
+                    }
+                    other => {
+                        let value = other.clone();
+                        at!($to).put(value);
+                    }
+                }
             };
         }
 
@@ -102,24 +151,30 @@ impl Machine {
             let op = ops[pc];
             pc += 1;
             match op {
-                Op::Move { to, from } => at!(to) = at!(from).clone(),
-                Op::Take { to, from } => at!(to) = std::mem::take(&mut at!(from)),
+                Op::Move { to, from } => copy!(to, from),
+                Op::Take { to, from } => match &mut at!(from) {
+                    Value::Fixnum(_) | Value::Double(_) => copy!(to, from),
+                    other => {
+                        let value = std::mem::take(other);
+                        at!(to).put(value);
+                    }
+                },
                 Op::Constant { to, index } => {
-                    at!(to) = self.code().constants[index as usize].clone();
+                    set!(to, self.code().constants[index as usize].clone());
                 }
-                Op::Fixnum { to, value } => at!(to) = Value::Fixnum(i64::from(value)),
-                Op::Nil { to } => at!(to) = NIL,
-                Op::True { to } => at!(to) = T,
-                Op::Unbound { to } => at!(to) = Value::Unbound,
-                Op::Clear { at } => at!(at) = NIL,
-                Op::Captured { to, index } => at!(to) = self.captured(index).clone(),
+                Op::Fixnum { to, value } => at!(to).put_fixnum(i64::from(value)),
+                Op::Nil { to } => set!(to, NIL),
+                Op::True { to } => set!(to, T),
+                Op::Unbound { to } => set!(to, Value::Unbound),
+                Op::Clear { at } => set!(at, NIL),
+                Op::Captured { to, index } => set!(to, self.captured(index).clone()),
                 Op::MakeCell { at } => {
                     let value = std::mem::take(&mut at!(at));
-                    at!(at) = Value::Cell(Ref::new(Slot::new(value)));
+                    set!(at, Value::Cell(Ref::new(Slot::new(value))));
                 }
                 Op::ReadCell { to, cell } => {
                     if let Value::Cell(cell) = &at!(cell) {
-                        at!(to) = cell.get();
+                        set!(to, cell.get());
                     }
                 }
                 Op::WriteCell { cell, from } => {
@@ -129,7 +184,7 @@ impl Machine {
                 }
                 Op::ReadCapturedCell { to, index } => {
                     if let Value::Cell(cell) = self.captured(index) {
-                        at!(to) = cell.get();
+                        set!(to, cell.get());
                     }
                 }
                 Op::WriteCapturedCell { index, from } => {
@@ -142,19 +197,19 @@ impl Machine {
                     if value.is_unbound() {
                         stop!(lisp.unbound_variable(symbol));
                     }
-                    at!(to) = value.clone();
+                    set!(to, value.clone());
                 }
                 Op::SetGlobal { from, symbol } => {
                     lisp.symbols[symbol].value = at!(from).clone();
                 }
                 Op::FunctionOf { to, symbol } => {
                     let function = attempt!(lisp.global_function(symbol));
-                    at!(to) = Value::Function(function);
+                    set!(to, Value::Function(function));
                 }
                 Op::SetfFunctionOf { to, symbol } => {
-                    at!(to) = attempt!(lisp.setf_function(symbol));
+                    set!(to, attempt!(lisp.setf_function(symbol)));
                 }
-                Op::Myself { to } => at!(to) = Value::Function(self.function.clone()),
+                Op::Myself { to } => set!(to, Value::Function(self.function.clone())),
                 Op::Sibling { to, of, index } => {
                     let sibling = if of == RUNNING {
                         sibling(&self.function, index)
@@ -163,10 +218,10 @@ impl Machine {
                     } else {
                         NIL
                     };
-                    at!(to) = sibling;
+                    set!(to, sibling);
                 }
                 Op::Closure { to, index } => {
-                    at!(to) = self.make_closure(&self.code().templates[index as usize], base);
+                    set!(to, self.make_closure(&self.code().templates[index as usize], base));
                 }
                 Op::Jump { target } => pc = target as usize,
                 Op::Loop { target } => {
@@ -230,7 +285,7 @@ impl Machine {
                             let Function::Native(native) = &*function else { continue };
                             self.pc = pc;
                             let value = attempt!(self.native(lisp, native, first, count as usize));
-                            self.stacks.values[first] = value;
+                            self.stacks.values[first].put(value);
                         }
                         Function::Closure(_) => {
                             let function = function.clone();
@@ -270,7 +325,13 @@ impl Machine {
                 }
                 Op::Return { from } => {
                     lisp.multiple = false;
-                    leave_frame!(std::mem::take(&mut at!(from)));
+                    if let Value::Fixnum(number) = &at!(from) {
+                        let number = *number;
+                        close_frame!(Value::Fixnum(number));
+                        self.stacks.values[result].put_fixnum(number);
+                    } else {
+                        leave_frame!(std::mem::take(&mut at!(from)));
+                    }
                 }
                 Op::ReturnValues { from } => leave_frame!(std::mem::take(&mut at!(from))),
                 Op::Test { comparison, a, b } => {
@@ -284,18 +345,26 @@ impl Machine {
                 Op::TestValue { question, a } => {
                     test!(attempt!(arithmetic::ask(question, &at!(a))));
                 }
-                Op::Add { to, a, b } => binary!(to, a, b, add),
-                Op::Subtract { to, a, b } => binary!(to, a, b, subtract),
-                Op::Multiply { to, a, b } => binary!(to, a, b, multiply),
-                Op::Divide { to, a, b } => binary!(to, a, b, divide),
-                Op::AddSmall { to, a, value } => {
-                    at!(to) = attempt!(arithmetic::add_small(&at!(a), value));
+                Op::Add { to, a, b } => binary!(to, a, b, checked_add, +, add),
+                Op::Subtract { to, a, b } => binary!(to, a, b, checked_sub, -, subtract),
+                Op::Multiply { to, a, b } => binary!(to, a, b, checked_mul, *, multiply),
+                Op::Divide { to, a, b } => {
+                    set!(to, attempt!(arithmetic::divide(&at!(a), &at!(b))));
                 }
-                Op::Car { to, a } => at!(to) = attempt!(arithmetic::car(&at!(a))),
-                Op::Cdr { to, a } => at!(to) = attempt!(arithmetic::cdr(&at!(a))),
-                Op::Cons { to, a, b } => at!(to) = cons(at!(a).clone(), at!(b).clone()),
+                Op::AddSmall { to, a, value } => {
+                    if let Value::Fixnum(x) = &at!(a)
+                        && let Some(sum) = x.checked_add(i64::from(value))
+                    {
+                        at!(to).put_fixnum(sum);
+                        continue;
+                    }
+                    set!(to, attempt!(arithmetic::add_small(&at!(a), value)));
+                }
+                Op::Car { to, a } => set!(to, attempt!(arithmetic::car(&at!(a)))),
+                Op::Cdr { to, a } => set!(to, attempt!(arithmetic::cdr(&at!(a)))),
+                Op::Cons { to, a, b } => set!(to, cons(at!(a).clone(), at!(b).clone())),
                 Op::Aref { to, array, index } => {
-                    at!(to) = attempt!(crate::library::arrays::aref(&at!(array), &at!(index)));
+                    set!(to, attempt!(crate::library::arrays::aref(&at!(array), &at!(index))));
                 }
                 Op::SetAref { array, index, from } => {
                     let value = at!(from).clone();
@@ -316,7 +385,7 @@ impl Machine {
                 },
                 Op::Single => lisp.multiple = false,
                 Op::OpenExit { at, index } => {
-                    at!(at) = Value::Fixnum(self.open_exit(lisp, index) as i64);
+                    set!(at, Value::Fixnum(self.open_exit(lisp, index) as i64));
                 }
                 Op::OpenCatch { at, target } => {
                     let tag = at!(at).clone();
@@ -331,7 +400,7 @@ impl Machine {
                     self.stacks.pending.push(super::Pending::Values(lot));
                 }
                 Op::EndCleanup { to } => match self.stacks.pending.pop() {
-                    Some(super::Pending::Values(lot)) => at!(to) = lot.restore(lisp),
+                    Some(super::Pending::Values(lot)) => set!(to, lot.restore(lisp)),
                     Some(super::Pending::Escape(escape)) => stop!(escape),
                     None => {}
                 },
@@ -359,7 +428,7 @@ impl Machine {
                 }
                 Op::RestoreValues { to } => {
                     if let Some(lot) = self.stacks.lots.pop() {
-                        at!(to) = lot.restore(lisp);
+                        set!(to, lot.restore(lisp));
                     }
                 }
                 Op::CallSaved { base: result, count } => {
@@ -372,12 +441,12 @@ impl Machine {
                     if std::mem::take(&mut lisp.multiple) {
                         let mut values = std::mem::take(&mut lisp.extra).into_iter();
                         for index in 0..count {
-                            at!(to + index) = values.next().unwrap_or_default();
+                            set!(to + index, values.next().unwrap_or_default());
                         }
                     } else {
-                        at!(to) = first;
+                        set!(to, first);
                         for index in 1..count {
-                            at!(to + index) = NIL;
+                            set!(to + index, NIL);
                         }
                     }
                 }

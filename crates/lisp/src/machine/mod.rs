@@ -77,7 +77,11 @@ impl Lisp {
     }
 
     /// Calls a function and gives all its values.
-    pub fn call_for_values(&mut self, function: &Value, arguments: &[Value]) -> Outcome<Vec<Value>> {
+    pub fn call_for_values(
+        &mut self,
+        function: &Value,
+        arguments: &[Value],
+    ) -> Outcome<Vec<Value>> {
         let first = self.call_keeping_values(function, arguments)?;
         Ok(self.take_values(first))
     }

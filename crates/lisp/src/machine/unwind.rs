@@ -18,9 +18,18 @@ pub(crate) struct Control {
 
 enum ControlKind {
     /// A block or tagbody: its number, and its labels in the code that opened it.
-    Exit { id: u64, index: u32 },
-    Catch { tag: Value, target: u32, to: u16 },
-    Cleanup { target: u32 },
+    Exit {
+        id: u64,
+        index: u32,
+    },
+    Catch {
+        tag: Value,
+        target: u32,
+        to: u16,
+    },
+    Cleanup {
+        target: u32,
+    },
 }
 
 impl Machine {
@@ -163,18 +172,14 @@ impl Machine {
 impl Lisp {
     /// Whether an exit of that number is open in any run.
     pub(crate) fn is_open(&self, wanted: u64) -> bool {
-        let is_it = |control: &Control| {
-            matches!(control.kind, ControlKind::Exit { id, .. } if id == wanted)
-        };
+        let is_it = |control: &Control| matches!(control.kind, ControlKind::Exit { id, .. } if id == wanted);
         self.controls.iter().rev().any(is_it)
     }
 
     /// The escape that throws to a tag, or the error that nobody catches it.
     pub(crate) fn throw(&mut self, tag: Value, first: Value) -> Escape {
         let values = self.take_values(first);
-        let catches = |control: &Control| {
-            matches!(&control.kind, ControlKind::Catch { tag: caught, .. } if caught.eql(&tag))
-        };
+        let catches = |control: &Control| matches!(&control.kind, ControlKind::Catch { tag: caught, .. } if caught.eql(&tag));
         if !self.controls.iter().rev().any(catches) {
             let text = format!("throw: nobody catches {}", self.brief(&tag));
             return Escape::of(symbol::CONTROL_ERROR, text);
