@@ -105,22 +105,5 @@ pub trait Vector: Real {
     fn fused(self, b: Self, c: Self) -> Self;
 }
 
-/// Implements the operators of a one-field wrapper from expressions over the field.
-macro_rules! operators {
-    ($name:ty, $build:expr, $($trait:ident $method:ident |$a:ident, $b:ident| $body:expr),* $(,)?) => {
-        $(impl std::ops::$trait for $name {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                let ($a, $b) = (self.0, other.0);
-                // SAFETY: only intrinsics of features that are on wherever this is inlined.
-                #[allow(unused_unsafe)]
-                unsafe { $build($body) }
-            }
-        })*
-    };
-}
-pub(crate) use operators;
-
 #[cfg(test)]
 mod tests;

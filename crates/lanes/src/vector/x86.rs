@@ -5,6 +5,23 @@
 //! functions of `level`, into which they are inlined. The two uses are `x86_avx2` and
 //! `x86_avx512`.
 
+/// Implements the operators of a one-field wrapper from expressions over the field.
+macro_rules! operators {
+    ($name:ty, $build:expr, $($trait:ident $method:ident |$a:ident, $b:ident| $body:expr),* $(,)?) => {
+        $(impl std::ops::$trait for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                let ($a, $b) = (self.0, other.0);
+                // SAFETY: only intrinsics of features that are on wherever this is inlined.
+                #[allow(unused_unsafe)]
+                unsafe { $build($body) }
+            }
+        })*
+    };
+}
+pub(super) use operators;
+
 /// One float register, its companion of bits, and the mask they share.
 macro_rules! register {
     (

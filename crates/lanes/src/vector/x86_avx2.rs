@@ -1,8 +1,8 @@
 //! The 256-bit registers; masks are vectors of all ones or zeros. AVX2 lacks unsigned compares,
 //! 64-bit products and 64-bit signed shifts, so those are made from what there is.
 
-use super::x86::register;
-use super::{Simd, Vector, operators};
+use super::x86::{operators, register};
+use super::{Simd, Vector};
 use rung_math::{Bits, Mask, Real, Width};
 use std::arch::x86_64::*;
 

@@ -1,7 +1,7 @@
 //! The 512-bit registers; masks are the processor's mask registers.
 
-use super::x86::register;
-use super::{Simd, Vector, operators};
+use super::x86::{operators, register};
+use super::{Simd, Vector};
 use rung_math::{Bits, Mask, Real, Width};
 use std::arch::x86_64::*;
 
