@@ -107,10 +107,17 @@ impl Call {
         }
     }
 
-    /// The operand types and shapes as explain shows them: `(4 256) (256)`.
+    /// The shapes that explain shows: those of the operands, else of the result.
+    pub fn shown_shapes(&self) -> SmallVec<[Shape; 3]> {
+        match self.operands.is_empty() {
+            true => SmallVec::from_iter([self.shape.clone()]),
+            false => self.operands.iter().map(|a| a.shape().clone()).collect(),
+        }
+    }
+
+    /// The same as text: `(4 256) (256)`.
     pub fn shapes(&self) -> String {
-        let shapes: Vec<String> = self.operands.iter().map(|a| a.shape().to_string()).collect();
-        if shapes.is_empty() { self.shape.to_string() } else { shapes.join(" ") }
+        joined(&self.shown_shapes())
     }
 
     /// The element type that explain shows: that of the first operand, else of the result.
@@ -134,6 +141,11 @@ impl Call {
             false => Ok(Value::Array(narrowed)),
         }
     }
+}
+
+/// Shapes as text: `(4 256) (256)`.
+pub fn joined(shapes: &[Shape]) -> String {
+    shapes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// `a` at `to`: floats round once, integers wrap.

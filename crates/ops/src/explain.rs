@@ -2,10 +2,12 @@
 //!
 //! Counting changes nothing about where calls run, and is skipped whole when nobody asked.
 
-use crate::call::Call;
+use crate::call::{Call, joined};
 use crate::decline::{Decline, Rung, microseconds, size};
-use rung_base::ElementType;
+use crate::ladder::Site;
+use rung_base::{ElementType, Shape};
 use serde_json::json;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -14,10 +16,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     operation: &'static str,
-    shapes: String,
+    shapes: SmallVec<[Shape; 3]>,
     element_type: ElementType,
     rung: Rung,
-    place: String,
+    site: Option<Site>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,8 +47,7 @@ pub struct Outcome<'a> {
     pub time: Duration,
     pub up: u64,
     pub down: u64,
-    /// `file:line:column` of the call, or "".
-    pub place: String,
+    pub site: Option<Site>,
 }
 
 impl Calls {
@@ -61,10 +62,10 @@ impl Calls {
     pub fn add(&mut self, outcome: Outcome) {
         let key = Key {
             operation: outcome.call.op.name(),
-            shapes: outcome.call.shapes(),
+            shapes: outcome.call.shown_shapes(),
             element_type: outcome.call.shown_type(),
             rung: outcome.rung,
-            place: outcome.place,
+            site: outcome.site,
         };
         let order = self.rows.len();
         let row = self.rows.entry(key).or_insert_with(|| Row { order, ..Row::default() });
@@ -87,21 +88,21 @@ impl Calls {
         rows
     }
 
-    /// The table of `--explain`, with the totals by rung.
-    pub fn table(&self) -> String {
+    /// The table of `--explain`, with the totals by rung; `place` names a site.
+    pub fn table(&self, place: &dyn Fn(Site) -> String) -> String {
         let mut lines = vec![HEADINGS.map(String::from)];
         let mut below: Vec<Vec<String>> = vec![Vec::new()];
         for (key, row) in self.ordered() {
             lines.push([
                 key.operation.into(),
-                key.shapes.clone(),
+                joined(&key.shapes),
                 key.element_type.to_string(),
                 key.rung.name().into(),
                 row.calls.to_string(),
                 microseconds(row.time.as_secs_f64() * 1e6),
                 size(row.up),
                 size(row.down),
-                key.place.clone(),
+                key.site.map_or_else(String::new, place),
             ]);
             let declines = row.declines.iter().map(|(rung, code, text, count)| {
                 format!("      {} {code} x{count}: {text}", rung.name())
@@ -137,14 +138,14 @@ impl Calls {
         out
     }
 
-    /// One JSON object: calls, declines, transfers.
-    pub fn json(&self) -> serde_json::Value {
+    /// One JSON object: calls, declines, transfers; `place` names a site.
+    pub fn json(&self, place: &dyn Fn(Site) -> String) -> serde_json::Value {
         let (mut calls, mut declines) = (Vec::new(), Vec::new());
         for (key, row) in self.ordered() {
             let describe = |more: serde_json::Value| {
                 let mut object = json!({
-                    "operation": key.operation, "shapes": key.shapes,
-                    "type": key.element_type.name(), "place": key.place,
+                    "operation": key.operation, "shapes": joined(&key.shapes),
+                    "type": key.element_type.name(), "place": key.site.map_or_else(String::new, place),
                 });
                 if let (Some(object), serde_json::Value::Object(more)) =
                     (object.as_object_mut(), more)

@@ -23,10 +23,20 @@ use std::time::Instant;
 
 type Declines = SmallVec<[(Rung, Decline); 4]>;
 
+/// Where a call stands in its program, in the caller's own numbering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site {
+    pub source: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
 /// Where a call stands in the program, and where warnings go.
 pub trait Caller {
-    /// `file:line:column` of the call, or "".
-    fn place(&self) -> String;
+    /// The call's site; asked for each call that is counted, so it must be cheap.
+    fn site(&self) -> Option<Site>;
+    /// `file:line:column` of a site.
+    fn place(&self, site: Site) -> String;
     fn warn(&mut self, message: &str);
 }
 
@@ -34,7 +44,10 @@ pub trait Caller {
 pub struct NoCaller;
 
 impl Caller for NoCaller {
-    fn place(&self) -> String {
+    fn site(&self) -> Option<Site> {
+        None
+    }
+    fn place(&self, _: Site) -> String {
         String::new()
     }
     fn warn(&mut self, _: &str) {}
@@ -50,8 +63,8 @@ pub struct Ladder {
     pub context: Context,
     pub calls: Calls,
     kernels: KernelCache,
-    /// Warnings given already: operation, code and place.
-    warned: HashSet<(&'static str, &'static str, String)>,
+    /// Warnings given already: operation, code and site.
+    warned: HashSet<(&'static str, &'static str, Option<Site>)>,
     /// Ask only this rung, and skip its threshold: for tests and benchmarks.
     pub only: Option<Rung>,
 }
@@ -162,7 +175,7 @@ impl Ladder {
                 time: start.elapsed(),
                 up: moved.0,
                 down: moved.1,
-                place: caller.place(),
+                site: caller.site(),
             });
         }
         self.retire_lost_device(&declines, caller);
@@ -316,9 +329,9 @@ impl Ladder {
     }
 
     fn warn_once(&mut self, call: &Call, rung: Rung, decline: &Decline, caller: &mut dyn Caller) {
-        let place = caller.place();
-        if self.warned.insert((call.op.name(), decline.code(), place.clone())) {
-            let at = if place.is_empty() { String::new() } else { format!("{place}: ") };
+        let site = caller.site();
+        if self.warned.insert((call.op.name(), decline.code(), site)) {
+            let at = site.map_or_else(String::new, |site| format!("{}: ", caller.place(site)));
             let (name, text) = (call.op.name(), decline.text(rung));
             caller.warn(&format!("{at}la:{name} on the {}: {text}", rung.name()));
         }

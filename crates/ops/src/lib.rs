@@ -27,6 +27,6 @@ mod value;
 pub mod verify;
 
 pub use decline::{Answer, Decline, Rung};
-pub use ladder::{Caller, Ladder, NoCaller};
+pub use ladder::{Caller, Ladder, NoCaller, Site};
 pub use record::{Entry, Exactness, Op};
 pub use value::Value;

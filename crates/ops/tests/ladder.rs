@@ -4,7 +4,7 @@
 use rung_array::{Array, Number};
 use rung_base::{DeviceChoice, ErrorKind, Explain, OnDecline, Settings, Shape};
 use rung_lanes::Lanes;
-use rung_ops::{Caller, Decline, Ladder, NoCaller, Rung, Value, table};
+use rung_ops::{Caller, Decline, Ladder, NoCaller, Rung, Site, Value, table};
 
 /// A caller at a fixed place that keeps its warnings.
 #[derive(Default)]
@@ -13,8 +13,11 @@ struct Program {
 }
 
 impl Caller for Program {
-    fn place(&self) -> String {
-        "prog.lisp:12:5".into()
+    fn site(&self) -> Option<Site> {
+        Some(Site { source: 0, start: 120, end: 135 })
+    }
+    fn place(&self, site: Site) -> String {
+        format!("prog.lisp:{}:5", site.start / 10)
     }
     fn warn(&mut self, message: &str) {
         self.warnings.push(message.into());
@@ -105,7 +108,7 @@ fn explain_counts_calls_declines_and_bytes() {
         let values = vec![array(&[2, 3]), array(&[3, 4])];
         ladder.call(table::find("matmul").unwrap(), values, &mut program).unwrap();
     }
-    let text = ladder.calls.table();
+    let text = ladder.calls.table(&|site| program.place(site));
     let line = text.lines().nth(1).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(words[..9], ["matmul", "(1", "2", "3)", "(1", "3", "4)", "f64", "lanes"]);
@@ -114,7 +117,7 @@ fn explain_counts_calls_declines_and_bytes() {
     assert!(text.contains("device no-device x2: no adapter named no such adapter"));
     assert!(text.contains("library off x2: not asked for: --blas"));
     assert!(text.contains("lanes: 2 calls"));
-    let json = ladder.calls.json();
+    let json = ladder.calls.json(&|site| program.place(site));
     assert_eq!(json["calls"][0]["rung"], "lanes");
     assert_eq!(json["calls"][0]["calls"], 2);
     assert_eq!(json["declines"][0]["code"], "no-device");

@@ -42,4 +42,16 @@ impl Session {
         packages::bind(&mut lisp, &ladder);
         Session { lisp, ladder, notices }
     }
+
+    /// The table of `--explain`: what ran where so far, and why not elsewhere.
+    pub fn explain_table(&self) -> String {
+        let place = |site| packages::place_of(&self.lisp, site);
+        self.ladder.borrow().calls.table(&place)
+    }
+
+    /// The same as one JSON object.
+    pub fn explain_json(&self) -> String {
+        let place = |site| packages::place_of(&self.lisp, site);
+        self.ladder.borrow().calls.json(&place).to_string()
+    }
 }

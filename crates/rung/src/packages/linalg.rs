@@ -2,11 +2,12 @@
 //! argument lists, texts and checks are the records'; this file only translates values.
 
 use rung_array::{Array, Number};
-use rung_base::{ElementType, Shape};
+use rung_base::Shape;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::object::Object;
-use rung_lisp::{Escape, Outcome, Value, numbers, stack, value};
-use rung_ops::{Caller, Ladder, Op, table};
+use rung_lisp::source::Span;
+use rung_lisp::{Escape, Outcome, Value, numbers, stack, symbol, value};
+use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -14,12 +15,20 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     for op in table::operations() {
         for name in op.names {
             let ladder = ladder.clone();
-            let body = move |lisp: &mut Lisp, arguments: &[Value]| call(lisp, &ladder, op, arguments);
+            let body =
+                move |lisp: &mut Lisp, arguments: &[Value]| call(lisp, &ladder, op, arguments);
             let list = op.lambda_list();
             let list = list.trim_start_matches('(').trim_end_matches(')');
-            lisp.define_shared("linalg", name, list, &documentation(op), Rc::new(body));
+            lisp.define_native("linalg", name, list, &documentation(op), Rc::new(body));
         }
     }
+}
+
+/// `file:line:column` of a site.
+pub fn place_of(lisp: &Lisp, site: Site) -> String {
+    let span = Span { source: site.source, start: site.start, end: site.end };
+    let place = lisp.sources.place(span);
+    place.map_or_else(String::new, |p| format!("{}:{}:{}", p.name, p.line, p.column))
 }
 
 /// What `describe` and `documentation` show.
@@ -31,12 +40,19 @@ fn documentation(op: &Op) -> String {
 struct Program<'a>(&'a mut Lisp);
 
 impl Caller for Program<'_> {
-    fn place(&self) -> String {
-        self.0.current_place()
+    fn site(&self) -> Option<Site> {
+        let span = self.0.call_span()?;
+        Some(Site { source: span.source, start: span.start, end: span.end })
+    }
+
+    fn place(&self, site: Site) -> String {
+        place_of(self.0, site)
     }
 
     fn warn(&mut self, message: &str) {
-        self.0.write_error_output(&format!("rung: warning: {message}\n"));
+        let stream = self.0.variable(symbol::ERROR_OUTPUT).clone();
+        // A warning that cannot be written is no reason to stop the program.
+        let _ = self.0.write(&stream, &format!("rung: warning: {message}\n"));
     }
 }
 
@@ -63,7 +79,7 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
         Value::Fixnum(n) => rung_ops::Value::integer(*n),
         Value::Double(x) => rung_ops::Value::Number(Number::F64(*x)),
         Value::Single(x) => rung_ops::Value::Number(Number::F32(*x)),
-        Value::Symbol(_) if argument.is_symbol(rung_lisp::symbol::T) => rung_ops::Value::True,
+        Value::Symbol(_) if argument.is_symbol(symbol::T) => rung_ops::Value::True,
         Value::Symbol(symbol) => {
             rung_ops::Value::Symbol(lisp.name(*symbol).to_ascii_lowercase().into())
         }
@@ -101,7 +117,7 @@ const MOST_ITEMS: usize = 1 << 30;
 
 /// A general array of real numbers as a packed one (spec linalg 1.2).
 fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcome<Array> {
-    let shape = Shape::new(array.dimensions().iter().copied())?;
+    let shape = Shape::new(array.dimensions.borrow().iter().copied())?;
     let elements = array.elements.borrow();
     let doubles: Result<Vec<f64>, &Value> =
         elements.iter().take(shape.size()).map(|e| numbers::to_double(e).ok_or(e)).collect();
@@ -136,11 +152,15 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
 pub fn array_argument(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Array> {
     match to_operation(lisp, value)? {
         rung_ops::Value::Array(array) => Ok(array),
-        _ => Err(Escape::wrong_type(operator, rung_lisp::symbol::ARRAY, value)),
+        _ => Err(Escape::wrong_type(operator, symbol::ARRAY, value)),
     }
 }
 
-/// An array of bytes: numbers are truncated and must fit.
-pub fn byte_array(array: &Array) -> rung_base::Result<Array> {
-    array.convert(ElementType::U8)
+/// The path that a string or pathname names.
+pub fn path_argument(operator: &str, value: &Value) -> Outcome<String> {
+    match (value.as_text(), value.as_object()) {
+        (Some(text), _) => Ok(text.to_text()),
+        (_, Some(Object::Pathname(path))) => Ok(path.clone()),
+        _ => Err(Escape::wrong_type(operator, symbol::PATHNAME, value)),
+    }
 }

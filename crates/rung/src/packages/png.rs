@@ -3,12 +3,12 @@
 //!
 //! A failure leaves no half of a file.
 
-use super::linalg::{array_argument, byte_array};
+use super::linalg::{array_argument, path_argument};
 use png::{BitDepth, ColorType, Encoder};
 use rung_array::Array;
-use rung_base::{Error, ErrorKind};
+use rung_base::{ElementType, Error, ErrorKind};
 use rung_lisp::lisp::Lisp;
-use rung_lisp::{Escape, Outcome, Value, symbol};
+use rung_lisp::{Outcome, Value};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -17,15 +17,12 @@ pub fn bind(lisp: &mut Lisp) {
                          of 3 is red, green and blue, of 4 also opacity; values from 0 to 255.\n\
                          Result: the path.\n\
                          Example: (png:write (la:zeros '(8 8)) \"black.png\")";
-    lisp.define_shared("png", "write", "array path", documentation, Rc::new(write));
+    lisp.define_native("png", "write", "array path", documentation, Rc::new(write));
 }
 
 fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let array = array_argument(lisp, "png:write", &arguments[0])?;
-    let path = match &arguments[1] {
-        Value::String(text) => text.to_string(),
-        other => return Err(Escape::wrong_type("png:write", symbol::STRING, other)),
-    };
+    let path = path_argument("png:write", &arguments[1])?;
     let picture = picture(&array).map_err(|e| e.in_package("png"))?;
     save(&picture, Path::new(&path)).map_err(|e| e.in_package("png"))?;
     Ok(arguments[1].clone())
@@ -44,13 +41,16 @@ fn picture(array: &Array) -> rung_base::Result<Picture> {
         [_, _] => ColorType::Grayscale,
         [_, _, 3] => ColorType::Rgb,
         [_, _, 4] => ColorType::Rgba,
-        _ => return Err(not_a_picture(array, "a shape of (height width), or with 3 or 4 after it")),
+        _ => {
+            return Err(not_a_picture(array, "a shape of (height width), or with 3 or 4 after it"));
+        }
     };
     let side = |extent: usize| u32::try_from(extent).ok().filter(|&n| n > 0 && n < 1 << 31);
     let (Some(height), Some(width)) = (side(shape[0]), side(shape[1])) else {
         return Err(not_a_picture(array, "sides from 1 to 2^31 - 1"));
     };
-    let bytes = byte_array(array)
+    let bytes = array
+        .convert(ElementType::U8)
         .map_err(|e| e.hint("values run from 0 to 255: scale them, or (la:clip ...) them first"))?;
     Ok(Picture { width, height, color, bytes })
 }

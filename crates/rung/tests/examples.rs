@@ -1,0 +1,103 @@
+//! The examples of the table and of the packages, run as they stand in the documentation.
+
+use rung::{Options, Session, Settings, table};
+
+fn session() -> Session {
+    Session::new(&Settings::default(), Options::default())
+}
+
+fn printed(session: &mut Session, form: &str) -> String {
+    match session.lisp.eval_text("example", form) {
+        Ok(values) => values.first().map_or_else(String::new, |v| session.lisp.print(v)),
+        Err(e) => format!("{e}"),
+    }
+}
+
+#[test]
+fn every_example_of_the_table_gives_what_it_says() {
+    let mut session = session();
+    for op in table::operations() {
+        let (form, wanted) = op.example.split_once(" => ").expect("form => value");
+        assert_eq!(printed(&mut session, form), wanted, "{form}");
+    }
+}
+
+#[test]
+fn an_error_of_an_operation_is_a_condition_with_its_place_and_hint() {
+    let mut session = session();
+    let e = session.lisp.eval_text("prog.lisp", "(list\n  (la:matmul #d((1 2)) #d((3 4))))");
+    let Err(e) = e else { panic!("the shapes do not fit") };
+    assert_eq!(e.sentence(), "linalg: matmul inner dimensions differ: (1 2) and (1 2)");
+    assert_eq!(e.class, "rung:shape-error");
+    assert_eq!(e.hint.as_deref(), Some("(la:transpose b) has shape (2 1), which fits"));
+    let place = e.place.unwrap();
+    assert_eq!((place.line, place.column, place.width), (2, 3, 31));
+    let caught = "(handler-case (la:sum 'a) (type-error (e) (princ-to-string e)))";
+    assert_eq!(printed(&mut session, caught), "\"linalg: expected an array or a number: got :a\"");
+}
+
+#[test]
+fn general_arrays_are_operands_and_lists_are_not() {
+    let mut session = session();
+    assert_eq!(printed(&mut session, "(la:add #(1 1/2) #2A((1 2)))"), "#d((2.0 2.5))");
+    let text = printed(&mut session, "(la:exp #(1 a))");
+    assert!(text.contains("array element is not a real number: A"), "{text}");
+    let text = printed(&mut session, "(la:exp '(1 2))");
+    assert!(text.contains("expected an array or a number: got (1 2)"), "{text}");
+}
+
+#[test]
+fn explain_names_operation_rung_and_place() {
+    let mut settings = Settings::default();
+    settings.explain.value = rung_base::Explain::Table;
+    let mut session = Session::new(&settings, Options::default());
+    let program = "(dotimes (i 3)\n  (la:add #d(1 2) i))";
+    assert!(session.lisp.eval_text("prog.lisp", program).is_ok());
+    let table = session.explain_table();
+    let row = table.lines().nth(1).unwrap();
+    assert!(row.starts_with("add"), "{table}");
+    assert!(row.contains("lanes") && row.ends_with("prog.lisp:2:3"), "{table}");
+    assert!(table.contains("device off x3: not asked for: --gpu"), "{table}");
+    assert!(session.explain_json().starts_with("{\"calls\":[{"));
+}
+
+#[test]
+fn a_picture_is_written_whole_or_not_at_all() {
+    let mut session = session();
+    let folder = std::env::temp_dir().join(format!("rung-png-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("a.png");
+    let write = |what: &str| format!("(png:write {what} \"{}\")", path.display());
+    let text = printed(&mut session, &write("(la:full '(2 3) 256)"));
+    assert!(text.contains("png: value does not fit: 256.0 in (unsigned-byte 8)"), "{text}");
+    let text = printed(&mut session, &write("(la:zeros '(2 3 5))"));
+    assert!(text.contains("png: write expects a shape of (height width)"), "{text}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    printed(&mut session, &write("#u8((0 255) (7 8))"));
+    let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(pixels, [0, 255, 7, 8]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn tables_are_read_as_columns_or_as_a_matrix() {
+    let mut session = session();
+    let path = std::env::temp_dir().join(format!("rung-{}.csv", std::process::id()));
+    std::fs::write(&path, "x,name,y\n1,a,0.5\n,\"b, c\",2\n").unwrap();
+    let read = |rest: &str| format!("(csv:read \"{}\" {rest})", path.display());
+    let column = |name: &str| format!("(gethash \"{name}\" {})", read(""));
+    assert_eq!(printed(&mut session, &column("x")), "#d(1.0 nan)");
+    assert_eq!(printed(&mut session, &column("name")), "#(\"a\" \"b, c\")");
+    let matrix = printed(&mut session, &read(":as :matrix :columns '(\"y\" 0) :missing 0"));
+    assert_eq!(matrix, "#d((0.5 1.0) (2.0 0.0))");
+    let text = printed(&mut session, &read(":as :matrix"));
+    assert!(text.contains(":2: column 1 is no number: \"a\""), "{text}");
+    let text = printed(&mut session, &read(":columns '(\"z\")"));
+    assert!(text.contains("has no column \"z\""), "{text}");
+    let text = printed(&mut session, "(csv:read \"/no/such/file\")");
+    assert!(text.contains("cannot read /no/such/file"), "{text}");
+    std::fs::remove_file(&path).unwrap();
+}
