@@ -1,0 +1,237 @@
+//! `rung doctor`: judges what this machine has. Each finding is ok, a warning, a failure or not
+//! applicable, and each of the bad ones says how to mend it.
+//!
+//! The findings are gathered here; `host` asks the operating system, `selftest` runs the table's
+//! own samples on a rung against the definition, `operations` prints which operation runs where.
+//! Nothing here may fail on a machine without a loader, a driver or a library.
+
+mod host;
+mod operations;
+mod selftest;
+mod show;
+
+use crate::commands::Invocation;
+use crate::failure::Failure;
+use crate::request::{DoctorForm, Request};
+use crate::{printed, screen};
+use rung_base::settings::{DeviceChoice, OnDecline, Origin};
+use rung_lanes::Lanes;
+use rung_library::Library;
+use rung_ops::Rung;
+use std::time::Instant;
+
+/// A finding's mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Ok,
+    Warn,
+    Fail,
+    NotApplicable,
+}
+
+/// One line of the judgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// `device`, `library`, `lanes`, `portable`.
+    pub subject: &'static str,
+    /// Which of several: `wgpu`; "" where there is one.
+    pub part: String,
+    pub mark: Mark,
+    pub text: String,
+    pub fix: Option<String>,
+}
+
+/// One setting and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub name: String,
+    pub value: String,
+    pub origin: Origin,
+}
+
+/// Everything that `rung doctor` says.
+pub struct Judgement {
+    pub host: host::Host,
+    pub findings: Vec<Finding>,
+    pub settings: Vec<Shown>,
+}
+
+impl Finding {
+    fn new(subject: &'static str, mark: Mark, text: impl Into<String>) -> Finding {
+        Finding { subject, part: String::new(), mark, text: text.into(), fix: None }
+    }
+
+    fn part(mut self, part: &str) -> Finding {
+        self.part = part.to_string();
+        self
+    }
+
+    fn fix(mut self, fix: &str) -> Finding {
+        self.fix = Some(fix.to_string());
+        self
+    }
+}
+
+/// `rung doctor`.
+pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
+    let form = invocation.request.doctor;
+    let json = invocation.screen.json;
+    if form == DoctorForm::Operations {
+        let text = if json { operations::json() } else { operations::text() };
+        return printed(screen::print(&text));
+    }
+    let judgement = judge(&invocation.request);
+    let text = match json {
+        true => show::json(&judgement),
+        false => show::text(&judgement, form == DoctorForm::Report),
+    };
+    let failed = judgement.findings.iter().any(|finding| finding.mark == Mark::Fail);
+    printed(screen::print(&text)).map(|code| if failed { 1 } else { code })
+}
+
+fn judge(request: &Request) -> Judgement {
+    let mut findings = device(request);
+    findings.push(library(request));
+    findings.push(lanes(request));
+    findings.push(Finding::new("portable", Mark::Ok, ""));
+    let shown = crate::flags::all().filter_map(|flag| {
+        let (value, origin) = flag.show?(request);
+        let name = flag.key.or(flag.variable)?.to_string();
+        Some(Shown { name, value, origin })
+    });
+    Judgement { host: host::Host::ask(), findings, settings: shown.collect() }
+}
+
+/// Whether an absent rung ends the run.
+fn demanded(request: &Request) -> bool {
+    request.settings.on_decline.value == OnDecline::Error
+}
+
+const DRIVER_FIX: &str = "install the Vulkan driver of your GPU and its loader";
+
+fn device(request: &Request) -> Vec<Finding> {
+    let settings = &request.settings;
+    if settings.device.value == DeviceChoice::None {
+        let text = format!("hidden by {}", settings.device.origin);
+        return vec![Finding::new("device", Mark::NotApplicable, text)];
+    }
+    let named = matches!(settings.device.value, DeviceChoice::Named(_));
+    let survey = rung_device::adapters();
+    let usable = survey.adapters.iter().any(|adapter| adapter.unusable.is_none());
+    let bad = match () {
+        () if named || settings.gpu.value && demanded(request) => Mark::Fail,
+        () if settings.gpu.value => Mark::Warn,
+        () => Mark::NotApplicable,
+    };
+    let mut findings = Vec::new();
+    if !survey.loader {
+        findings.push(Finding::new("device", bad, "no Vulkan loader").part("wgpu").fix(DRIVER_FIX));
+    } else if named || usable {
+        findings.push(probed(&settings.device.value, bad));
+    } else if survey.adapters.is_empty() {
+        findings.push(Finding::new("device", bad, "no GPU adapter").part("wgpu").fix(DRIVER_FIX));
+    }
+    for adapter in &survey.adapters {
+        let served = findings.iter().any(|finding| finding.text.starts_with(&adapter.name));
+        if let Some(reason) = adapter.unusable.as_ref().filter(|_| !served) {
+            let mark = if named { Mark::NotApplicable } else { bad };
+            findings.push(Finding::new("device", mark, reason.clone()).part("wgpu"));
+        }
+    }
+    findings
+}
+
+/// Opens a device, tests it, and measures its round trip.
+fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
+    let device = match rung_device::probe(choice) {
+        Ok(device) => device,
+        Err(reason) => {
+            let fix = "rung doctor without --device lists what there is";
+            return Finding::new("device", bad, reason.to_string()).part("wgpu").fix(fix);
+        }
+    };
+    let info = device.info().clone();
+    let round_trip = round_trip(device.as_ref());
+    let tested = selftest::device(device);
+    let f64 = if info.f64 { "f64" } else { "no f64" };
+    let software = if info.software { ", software" } else { "" };
+    let (passed, all) = info.self_test;
+    let text = format!(
+        "{}{software}; {}, {}; {f64}; round trip {}; rounding {passed}/{all}; self-test {tested}",
+        info.name,
+        info.driver,
+        info.backend,
+        round_trip.map_or("failed".to_string(), |us| format!("{us:.0} us")),
+    );
+    let finding = Finding::new("device", tested.mark(), text).part("wgpu");
+    if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
+}
+
+/// Microseconds of 4 KiB up and down again, the median of nine.
+fn round_trip(device: &dyn rung_device::Device) -> Option<f64> {
+    let mut bytes = vec![0u8; 4096];
+    let mut times = Vec::new();
+    for _ in 0..9 {
+        let start = Instant::now();
+        let buffer = device.upload(&bytes).ok()?;
+        device.download(&buffer, &mut bytes).ok()?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+fn library(request: &Request) -> Finding {
+    let settings = &request.settings;
+    let named = settings.blas_path.value.is_some();
+    let absent = match () {
+        () if named || settings.blas.value && demanded(request) => Mark::Fail,
+        () if settings.blas.value => Mark::Warn,
+        () => Mark::NotApplicable,
+    };
+    let library = match Library::discover(settings.blas_path.value.as_deref()) {
+        Ok(library) => library,
+        Err(reason) if named => {
+            return Finding::new("library", absent, reason).fix("correct or unset RUNG_BLAS");
+        }
+        Err(reason) => {
+            let fix = "install OpenBLAS (Debian: libopenblas0-pthread)";
+            return Finding::new("library", absent, reason).fix(fix);
+        }
+    };
+    if let Some(threads) = settings.threads.value {
+        library.set_threads(threads);
+    }
+    let threads = counted(library.threads(), "thread");
+    let named = format!("{}, {}, {threads}", library.file(), library.configuration());
+    let tested = selftest::library(library);
+    let finding = Finding::new("library", tested.mark(), format!("{named}, self-test {tested}"));
+    if tested.mark() == Mark::Ok {
+        finding
+    } else {
+        finding.fix("use another CBLAS: RUNG_BLAS=PATH")
+    }
+}
+
+fn lanes(request: &Request) -> Finding {
+    let settings = &request.settings;
+    if settings.portable.value || !settings.simd.value {
+        let setting = if settings.portable.value { &settings.portable } else { &settings.simd };
+        let text = format!("taken away by {}", setting.origin);
+        return Finding::new("lanes", Mark::NotApplicable, text);
+    }
+    let machine = std::thread::available_parallelism().map_or(1, usize::from);
+    let asked = settings.threads.value.unwrap_or(machine);
+    let lanes = Lanes::new(if settings.parallel.value { asked } else { 1 });
+    let threads = counted(lanes.workers().threads(), "thread");
+    let level = lanes.level().describe();
+    let tested = selftest::run(Rung::Lanes, Some(lanes), None, None);
+    let finding =
+        Finding::new("lanes", tested.mark(), format!("{level}, {threads}, self-test {tested}"));
+    if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
+}
+
+/// `1 thread`, `2 threads`.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,289 @@
+//! Flags that choose where a program's operations run, and with which numbers.
+
+use super::{FLAG, Flag, Group, Takes, show_switch};
+use rung_base::settings::{DeviceChoice, Explain, OnDecline, Origin, Precision, Setting};
+use std::path::PathBuf;
+
+/// Most threads a run may ask for.
+const MOST_THREADS: usize = 1024;
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "--gpu",
+        takes: Takes::Switch("--no-gpu"),
+        key: Some("gpu"),
+        group: Group::Ladder,
+        summary: "add the device: a GPU, asked first",
+        detail: &["Without one there is one warning, and the output is the same."],
+        apply: |request, given, origin| {
+            request.settings.gpu.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.settings.gpu)),
+        ..FLAG
+    },
+    Flag {
+        name: "--blas",
+        takes: Takes::Switch("--no-blas"),
+        key: Some("blas"),
+        group: Group::Ladder,
+        summary: "add the library: a tuned CBLAS of this machine, for products",
+        detail: &[
+            "Its order of additions is its own, so products may differ in their",
+            "last bits; everything else gives the same bits on every rung.",
+        ],
+        apply: |request, given, origin| {
+            request.settings.blas.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.settings.blas)),
+        ..FLAG
+    },
+    Flag {
+        name: "--simd",
+        takes: Takes::Switch("--no-simd"),
+        key: Some("simd"),
+        group: Group::Ladder,
+        summary: "the lanes: vector instructions (on by default)",
+        apply: |request, given, origin| {
+            request.settings.simd.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.settings.simd)),
+        ..FLAG
+    },
+    Flag {
+        name: "--parallel",
+        takes: Takes::Switch("--no-parallel"),
+        key: Some("parallel"),
+        group: Group::Ladder,
+        summary: "threads inside the lanes (on by default)",
+        apply: |request, given, origin| {
+            request.settings.parallel.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.settings.parallel)),
+        ..FLAG
+    },
+    Flag {
+        name: "--portable",
+        key: Some("portable"),
+        group: Group::Ladder,
+        summary: "the definitions alone: plain loops, no rung above them",
+        apply: |request, given, origin| {
+            request.settings.portable.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.settings.portable)),
+        ..FLAG
+    },
+    Flag {
+        name: "--device",
+        takes: Takes::Text("auto|cpu|NAME"),
+        variable: Some("RUNG_DEVICE"),
+        key: Some("device"),
+        group: Group::Ladder,
+        summary: "which device: part of an adapter's name; implies --gpu",
+        detail: &[
+            "A named device that is absent is an error (exit 4). `cpu` means none.",
+            "RUNG_DEVICE=none hides every device.",
+        ],
+        apply: |request, given, origin| {
+            let choice = match given.text() {
+                "" => return Err("expected auto, cpu or part of an adapter's name".into()),
+                "auto" => DeviceChoice::Auto,
+                "cpu" | "none" => DeviceChoice::None,
+                name => DeviceChoice::Named(name.to_string()),
+            };
+            request.settings.device.set(choice, origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let device = &request.settings.device;
+            let name = match &device.value {
+                DeviceChoice::Auto => "auto",
+                DeviceChoice::None => "none",
+                DeviceChoice::Named(name) => name,
+            };
+            (name.to_string(), device.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        name: "--on-decline",
+        takes: Takes::Choice(&["ok", "warn", "error", "verify"]),
+        variable: Some("RUNG_ON_DECLINE"),
+        key: Some("on-decline"),
+        group: Group::Ladder,
+        summary: "what happens when a rung that was asked for declines a call",
+        detail: &[
+            "ok: the next rung takes it.  warn: and one line says so.  error: the",
+            "program gets a condition.  verify: the definition runs too, and other",
+            "bits are an error.",
+        ],
+        apply: |request, given, origin| {
+            let value = match given.text() {
+                "warn" => OnDecline::Warn,
+                "error" => OnDecline::Error,
+                "verify" => OnDecline::Verify,
+                _ => OnDecline::Ok,
+            };
+            request.settings.on_decline.set(value, origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.settings.on_decline;
+            (format!("{:?}", setting.value).to_lowercase(), setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        name: "--explain",
+        takes: Takes::OptionalChoice(&["table", "json"]),
+        variable: Some("RUNG_EXPLAIN"),
+        key: Some("explain"),
+        group: Group::Ladder,
+        summary: "after the run, print where each operation ran and why",
+        apply: |request, given, origin| {
+            let value = match given.text() {
+                "json" => Explain::Json,
+                "table" => Explain::Table,
+                _ => Explain::Off,
+            };
+            request.settings.explain.set(value, origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.settings.explain;
+            (format!("{:?}", setting.value).to_lowercase(), setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        takes: Takes::Text("PATH"),
+        variable: Some("RUNG_BLAS"),
+        key: Some("blas-path"),
+        group: Group::Ladder,
+        summary: "the CBLAS to bind, without the search for a tuned one",
+        apply: |request, given, origin| {
+            request.settings.blas_path.set(Some(PathBuf::from(given.text())), origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.settings.blas_path;
+            let path = setting.value.as_ref().map(|path| path.display().to_string());
+            (path.unwrap_or_else(|| "search".into()), setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        takes: Takes::Switch(""),
+        variable: Some("RUNG_BLAS_VERBOSE"),
+        group: Group::Ladder,
+        summary: "say which CBLAS was bound",
+        apply: |request, given, origin| {
+            request.settings.blas_verbose.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.settings.blas_verbose)),
+        ..FLAG
+    },
+];
+
+pub const NUMBERS: &[Flag] = &[
+    Flag {
+        name: "--precision",
+        takes: Takes::Choice(&["strict", "tf32", "bf16"]),
+        variable: Some("RUNG_PRECISION"),
+        key: Some("precision"),
+        group: Group::Numbers,
+        summary: "strict: f32 means f32 (the only one in this version)",
+        apply: |request, given, origin| {
+            if given.text() != "strict" {
+                return Err(format!(
+                    "{} is not in this version; only strict is: f32 means f32",
+                    given.text()
+                ));
+            }
+            request.settings.precision.set(Precision::Strict, origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.settings.precision;
+            (format!("{:?}", setting.value).to_lowercase(), setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        name: "--seed",
+        takes: Takes::Integer,
+        variable: Some("RUNG_SEED"),
+        key: Some("seed"),
+        group: Group::Numbers,
+        summary: "start both generators from N: same seed, same numbers everywhere",
+        apply: |request, given, origin| {
+            request.settings.seed.set(Some(given.integer()), origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.settings.seed;
+            let seed = setting.value.map_or("fixed".to_string(), |seed| seed.to_string());
+            (seed, setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        name: "--threads",
+        takes: Takes::Count(MOST_THREADS),
+        variable: Some("RUNG_THREADS"),
+        also: &["RAYON_NUM_THREADS", "OMP_NUM_THREADS"],
+        key: Some("threads"),
+        group: Group::Numbers,
+        summary: "threads of every rung, the library's too",
+        detail: &["Results do not depend on it."],
+        apply: |request, given, origin| {
+            request.settings.threads.set(usize::try_from(given.integer()).ok(), origin);
+            Ok(())
+        },
+        show: Some(|request| shown_threads(&request.settings.threads)),
+        ..FLAG
+    },
+];
+
+fn shown_threads(setting: &Setting<Option<usize>>) -> (String, Origin) {
+    let machine = || std::thread::available_parallelism().map_or(1, usize::from);
+    (setting.value.unwrap_or_else(machine).to_string(), setting.origin.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Given, find};
+    use super::*;
+    use crate::request::Request;
+
+    #[test]
+    fn devices_are_named_or_hidden() {
+        let (device, _) = find("--device").unwrap();
+        let mut request = Request::default();
+        for (text, choice) in [
+            ("auto", DeviceChoice::Auto),
+            ("cpu", DeviceChoice::None),
+            ("none", DeviceChoice::None),
+            ("H200", DeviceChoice::Named("H200".into())),
+        ] {
+            (device.apply)(&mut request, Given::Text(text), Origin::BuiltIn).unwrap();
+            assert_eq!(request.settings.device.value, choice);
+        }
+    }
+
+    #[test]
+    fn only_strict_is_in_this_version() {
+        let (precision, _) = find("--precision").unwrap();
+        let mut request = Request::default();
+        let refused = (precision.apply)(&mut request, Given::Text("tf32"), Origin::BuiltIn);
+        assert_eq!(
+            refused.unwrap_err(),
+            "tf32 is not in this version; only strict is: f32 means f32"
+        );
+    }
+}

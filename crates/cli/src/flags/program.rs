@@ -1,0 +1,84 @@
+//! Flags about the program: what is evaluated, in which package, within which limits.
+
+use super::{FLAG, Flag, Takes, show_switch};
+use std::path::PathBuf;
+
+/// Commands that run Lisp.
+const RUNNING: &[&str] = &["run", "repl", "explain"];
+
+/// Most Lisp frames that `--stack` may ask for: 10 million of them take about 2 GiB.
+const MOST_FRAMES: usize = 10_000_000;
+
+pub const FLAGS: &[Flag] = &[
+    Flag {
+        name: "--eval",
+        short: Some('e'),
+        takes: Takes::Text("FORMS"),
+        commands: RUNNING,
+        summary: "evaluate and print; repeatable, in order, before FILE",
+        apply: |request, given, _| {
+            request.expressions.push(given.text().to_string());
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--load",
+        takes: Takes::Text("FILE"),
+        commands: RUNNING,
+        summary: "load a file first; repeatable",
+        apply: |request, given, _| {
+            request.loads.push(PathBuf::from(given.text()));
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--package",
+        takes: Takes::Text("NAME"),
+        key: Some("package"),
+        commands: RUNNING,
+        summary: "the package in which reading begins (cl-user)",
+        apply: |request, given, origin| {
+            request.package.set(given.text().to_string(), origin);
+            Ok(())
+        },
+        show: Some(|request| (request.package.value.clone(), request.package.origin.clone())),
+        ..FLAG
+    },
+    Flag {
+        name: "--stack",
+        takes: Takes::Count(MOST_FRAMES),
+        key: Some("stack"),
+        commands: RUNNING,
+        summary: "calls that may be open at once (100000)",
+        detail: &["Deeper recursion is a condition of type storage-condition."],
+        apply: |request, given, origin| {
+            request.frames.set(usize::try_from(given.integer()).unwrap_or(1), origin);
+            Ok(())
+        },
+        show: Some(|request| (request.frames.value.to_string(), request.frames.origin.clone())),
+        ..FLAG
+    },
+    Flag {
+        name: "--no-init",
+        commands: RUNNING,
+        summary: "do not load init.lisp at the prompt",
+        apply: |request, given, origin| {
+            request.init.set(!given.on(), origin);
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        takes: Takes::Switch(""),
+        variable: Some("RUNG_DEBUG"),
+        summary: "an error shows the calls that led to it",
+        apply: |request, given, origin| {
+            request.backtrace.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.backtrace)),
+        ..FLAG
+    },
+];

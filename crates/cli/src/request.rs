@@ -1,0 +1,209 @@
+//! What the program needs, after flags, variables and settings files have been read once.
+//!
+//! The flag table fills a `Request`; afterwards nobody looks at a flag or a variable again.
+//! Here are the fields and the few rules that join several of them (`settle`). How the sources
+//! are read is in `configuration`, the table in `flags`.
+
+use crate::failure::Failure;
+use rung_base::settings::{DeviceChoice, Explain, Origin, Setting, Settings};
+use std::path::PathBuf;
+
+/// When text is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colors {
+    /// On a terminal.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Which of `rung doctor`'s forms was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DoctorForm {
+    #[default]
+    Usual,
+    /// Operations by rungs.
+    Operations,
+    /// Fit for a public bug report.
+    Report,
+}
+
+/// Everything one invocation was asked to do, beside its command and files.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What the ladder is asked to do.
+    pub settings: Settings,
+    pub json: Setting<bool>,
+    pub colors: Setting<Colors>,
+    pub quiet: Setting<bool>,
+    /// How often `-v` was given.
+    pub verbose: Setting<u32>,
+    /// One line for each message.
+    pub short_messages: Setting<bool>,
+    /// An error shows the calls that led to it.
+    pub backtrace: Setting<bool>,
+    /// Texts of `-e`, in order.
+    pub expressions: Vec<String>,
+    /// Files of `--load`, in order.
+    pub loads: Vec<PathBuf>,
+    pub package: Setting<String>,
+    /// Lisp frames that may be open.
+    pub frames: Setting<usize>,
+    /// Whether the user's `init.lisp` is loaded at the prompt.
+    pub init: Setting<bool>,
+    pub doctor: DoctorForm,
+    pub help: Help,
+    pub version: bool,
+}
+
+/// How much help was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Help {
+    #[default]
+    None,
+    /// One screen.
+    Short,
+    /// Everything.
+    Long,
+}
+
+/// Lisp frames that may be open unless `--stack` says otherwise.
+pub const FRAMES: usize = 100_000;
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            settings: Settings::default(),
+            json: Setting::default(),
+            colors: Setting::default(),
+            quiet: Setting::default(),
+            verbose: Setting::default(),
+            short_messages: Setting::default(),
+            backtrace: Setting::default(),
+            expressions: Vec::new(),
+            loads: Vec::new(),
+            package: Setting::built_in("cl-user".to_string()),
+            frames: Setting::built_in(FRAMES),
+            init: Setting::built_in(true),
+            doctor: DoctorForm::default(),
+            help: Help::None,
+            version: false,
+        }
+    }
+}
+
+impl Request {
+    /// Applies the rules that join settings, and refuses combinations that contradict themselves.
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        self.settle_portable()?;
+        self.settle_device()?;
+        if self.json.value && self.settings.explain.value == Explain::Table {
+            self.settings.explain.value = Explain::Json;
+        }
+        Ok(())
+    }
+
+    /// `--portable` beside one of the four is an error when both are flags; otherwise the flag
+    /// wins over what a file or a variable said.
+    fn settle_portable(&mut self) -> Result<(), Failure> {
+        let settings = &mut self.settings;
+        if !settings.portable.value {
+            return Ok(());
+        }
+        let four = [
+            (&settings.gpu, "--gpu"),
+            (&settings.blas, "--blas"),
+            (&settings.simd, "--simd"),
+            (&settings.parallel, "--parallel"),
+        ];
+        let added = four.iter().find(|(one, _)| one.value && is_flag(&one.origin));
+        let named = matches!(settings.device.value, DeviceChoice::Named(_))
+            && is_flag(&settings.device.origin);
+        let added = added.map(|(_, name)| *name).or(named.then_some("--device"));
+        match added {
+            Some(name) if is_flag(&settings.portable.origin) => {
+                Err(Failure::usage("--portable runs the definitions alone")
+                    .hint(format!("leave out {name} or --portable")))
+            }
+            Some(_) => {
+                settings.portable = Setting::default();
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A named device adds the device rung; `cpu` takes it away.
+    fn settle_device(&mut self) -> Result<(), Failure> {
+        let settings = &mut self.settings;
+        let origin = settings.device.origin.clone();
+        match &settings.device.value {
+            DeviceChoice::Named(name) if !settings.portable.value => {
+                let refused = !settings.gpu.value && is_flag(&settings.gpu.origin);
+                if refused && is_flag(&origin) {
+                    let text = format!("--no-gpu and --device={name} contradict each other");
+                    return Err(Failure::usage(text));
+                }
+                if refused {
+                    settings.device = Setting::default();
+                } else if !settings.gpu.value {
+                    settings.gpu.set(true, origin);
+                }
+            }
+            DeviceChoice::None if is_flag(&origin) => settings.gpu.set(false, origin),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn is_flag(origin: &Origin) -> bool {
+    matches!(origin, Origin::Flag(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(change: fn(&mut Settings)) -> Request {
+        let mut request = Request::default();
+        change(&mut request.settings);
+        request
+    }
+
+    #[test]
+    fn portable_refuses_the_four_when_both_are_flags() {
+        let mut both = request(|s| {
+            s.portable.set(true, Origin::Flag("--portable"));
+            s.blas.set(true, Origin::Flag("--blas"));
+        });
+        let failure = both.settle().unwrap_err();
+        assert_eq!(failure.message, "--portable runs the definitions alone");
+        assert_eq!(failure.hint.as_deref(), Some("leave out --blas or --portable"));
+    }
+
+    #[test]
+    fn a_flag_wins_over_portable_in_a_file() {
+        let mut file = request(|s| {
+            s.portable.set(true, Origin::File("rung.toml".into(), 1));
+            s.gpu.set(true, Origin::Flag("--gpu"));
+        });
+        file.settle().unwrap();
+        assert!(!file.settings.portable.value);
+    }
+
+    #[test]
+    fn a_named_device_adds_the_device_rung() {
+        let mut named = request(|s| {
+            s.device.set(DeviceChoice::Named("llvm".into()), Origin::Flag("--device"));
+        });
+        named.settle().unwrap();
+        assert!(named.settings.gpu.value);
+        let mut refused = request(|s| {
+            s.device.set(DeviceChoice::Named("llvm".into()), Origin::Flag("--device"));
+            s.gpu.set(false, Origin::Flag("--no-gpu"));
+        });
+        assert!(refused.settle().is_err());
+    }
+}

@@ -1,0 +1,297 @@
+//! One running program: the Lisp with its ladder, the streams, Ctrl-C, and how it ends.
+//!
+//! `program` decides what is evaluated; here a text is evaluated, its messages are printed in
+//! the form of the manners, and the reason why it ended becomes an exit code.
+
+use crate::commands::Invocation;
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupts;
+use crate::screen::{Level, Place, Report};
+use crate::{STACK, failure, screen};
+use rung::{Lisp, Options, Session, Value};
+use rung_base::settings::{DeviceChoice, Explain, OnDecline, Settings};
+use rung_lisp::object::Object;
+use rung_lisp::symbol;
+use rung_lisp::{Next, Unhandled, UnhandledKind};
+use rung_ops::Rung;
+use serde_json::json;
+use std::cell::RefCell;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::rc::Rc;
+
+/// Native stack kept back from Lisp for the code around it and for what a native does below its
+/// last check.
+const RESERVED_STACK: usize = 16 << 20;
+
+/// Bytes of output that are collected before they are written to a file or a pipe.
+const BUFFER: usize = 64 << 10;
+
+/// Standard output as the program sees it: buffered unless it is a terminal, and still ours to
+/// flush when the program has ended.
+#[derive(Clone)]
+pub struct Output(Rc<RefCell<BufWriter<io::Stdout>>>);
+
+impl Output {
+    fn new() -> Output {
+        // Rust's own handle writes whole lines, which is what a terminal wants.
+        let size = if io::stdout().is_terminal() { 0 } else { BUFFER };
+        Output(Rc::new(RefCell::new(BufWriter::with_capacity(size, io::stdout()))))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+/// A session with its surroundings.
+pub struct Running<'a> {
+    pub invocation: &'a Invocation,
+    pub session: Session,
+    pub output: Output,
+    interrupts: Option<Interrupts>,
+}
+
+/// What Lisp says about an evaluation that ended early. Boxed, because it is 200 bytes and rare.
+pub type Ended = Box<Unhandled>;
+
+/// Why evaluation stopped before its end: the exit code. What there was to say has been said.
+pub struct Stopped(pub i32);
+
+impl<'a> Running<'a> {
+    /// Finds the rungs, starts Lisp, and says what is missing.
+    pub fn start(invocation: &'a Invocation) -> Result<Running<'a>, Failure> {
+        let request = &invocation.request;
+        let output = Output::new();
+        let options = Options {
+            frame_limit: request.frames.value,
+            native_stack: STACK - RESERVED_STACK,
+            arguments: invocation.line.arguments.clone(),
+            output: Box::new(output.clone()),
+            ..Options::default()
+        };
+        let session = Session::new(&request.settings, options);
+        let demanded = absent(&request.settings, &session);
+        if let Some((what, reason)) = demanded {
+            return Err(Failure::new(Exit::Absent, format!("{what}: {reason}")));
+        }
+        for notice in &session.notices {
+            invocation.screen.notice(notice);
+        }
+        let interrupts = Interrupts::watch(session.lisp.interrupt_handle());
+        let mut running = Running { invocation, session, output, interrupts };
+        running.enter_package()?;
+        Ok(running)
+    }
+
+    fn enter_package(&mut self) -> Result<(), Failure> {
+        let name = &self.invocation.request.package.value;
+        let lisp = &mut self.session.lisp;
+        let Some(package) = lisp.packages.find(&name.to_uppercase()) else {
+            return Err(Failure::usage(format!("--package: there is no package {name}")));
+        };
+        let package = Value::object(Object::Package(package));
+        lisp.set_variable(symbol::CURRENT_PACKAGE, package);
+        Ok(())
+    }
+
+    /// Loads a file.
+    pub fn load_file(&mut self, path: &str) -> Result<(), Ended> {
+        self.busily(|lisp| Ok(lisp.load_file(path)?))
+    }
+
+    /// Loads a text that messages call `name`.
+    pub fn load_text(&mut self, name: &str, text: &str) -> Result<(), Ended> {
+        self.busily(|lisp| Ok(lisp.load_source(name, text)?))
+    }
+
+    /// Reads and evaluates a text form by form. `before` sees each form, `after` its values.
+    pub fn each_form(
+        &mut self,
+        name: &str,
+        text: &str,
+        mut before: impl FnMut(&mut Running, &Value),
+        mut after: impl FnMut(&mut Running, Vec<Value>) -> Result<(), Ended>,
+    ) -> Result<(), Ended> {
+        let mut rest = text.to_string();
+        loop {
+            let (form, used) = match self.session.lisp.read_form(name, &rest)? {
+                Next::Form(form, used) => (form, used),
+                Next::End => return Ok(()),
+            };
+            before(self, &form);
+            let values = self.busily(|lisp| Ok(lisp.eval_form_read(&form)?))?;
+            after(self, values)?;
+            rest = blanked(&rest, used);
+        }
+    }
+
+    /// While `work` runs, Ctrl-C interrupts it.
+    fn busily<R>(&mut self, work: impl FnOnce(&mut Lisp) -> Result<R, Ended>) -> Result<R, Ended> {
+        let busy = |on: bool| self.interrupts.iter().for_each(|interrupts| interrupts.busy(on));
+        busy(true);
+        let outcome = work(&mut self.session.lisp);
+        busy(false);
+        outcome
+    }
+
+    /// Prints values, one a line.
+    pub fn print_values(&mut self, values: &[Value]) -> Result<(), Ended> {
+        values.iter().try_for_each(|value| {
+            let text = self.session.lisp.print(value);
+            self.print_line(&text)
+        })
+    }
+
+    /// The column that the program's standard output has reached.
+    pub fn column(&self) -> usize {
+        let lisp = &self.session.lisp;
+        lisp.column(lisp.variable(symbol::STANDARD_OUTPUT))
+    }
+
+    /// Writes a line to the program's standard output, beginning at its left edge.
+    pub fn print_line(&mut self, line: &str) -> Result<(), Ended> {
+        let fresh = if self.column() > 0 { "\n" } else { "" };
+        let lisp = &mut self.session.lisp;
+        let stream = lisp.variable(symbol::STANDARD_OUTPUT).clone();
+        let written = lisp.write(&stream, &format!("{fresh}{line}\n"));
+        Ok(written.map_err(|escape| lisp.unhandled(escape))?)
+    }
+
+    /// Writes what is still buffered; what cannot be written ends the program.
+    pub fn flush(&mut self) -> Result<(), Stopped> {
+        self.output.flush().map_err(|error| {
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                return Stopped(0);
+            }
+            let text = format!("cannot write standard output: {}", failure::plain(&error));
+            self.invocation.screen.failure(&Failure::new(Exit::File, text));
+            Stopped(Exit::File as i32)
+        })
+    }
+
+    /// Prints why evaluation ended, and gives the exit code.
+    pub fn explain_end(&mut self, ended: &Unhandled) -> Stopped {
+        let code = exit_code(ended);
+        if ended.kind == UnhandledKind::BrokenPipe {
+            return Stopped(0);
+        }
+        // The result comes before the message, wherever the two streams lead.
+        if let Err(stopped) = self.flush() {
+            return if code == 0 { stopped } else { Stopped(code) };
+        }
+        if !matches!(ended.kind, UnhandledKind::Quit(_) | UnhandledKind::Interrupt) {
+            self.report(ended);
+        }
+        Stopped(code)
+    }
+
+    /// Prints an error in the form of the manners.
+    pub fn report(&self, ended: &Unhandled) {
+        self.invocation.screen.report(&report_of(ended));
+        if self.invocation.request.backtrace.value {
+            for (depth, name) in ended.backtrace.iter().enumerate() {
+                screen::mutter(&format!("  {depth:>3}  {name}\n"));
+            }
+        }
+    }
+
+    /// What `--explain` prints after the run.
+    pub fn explain_calls(&self) {
+        match self.invocation.request.settings.explain.value {
+            Explain::Off => {}
+            _ if self.session.ladder.borrow().calls.is_empty() && !self.invocation.screen.json => {
+                screen::mutter("no array operation ran\n");
+            }
+            Explain::Table => screen::mutter(&self.session.explain_table()),
+            Explain::Json => {
+                let text = self.session.explain_json();
+                let mut object = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
+                object["settings"] = settings(self.invocation);
+                screen::mutter(&format!("{object}\n"));
+            }
+        }
+    }
+}
+
+/// The text with its first `count` characters turned to blanks, so that what is left keeps its
+/// lines and columns.
+fn blanked(text: &str, count: usize) -> String {
+    let blank = |(at, c): (usize, char)| if at < count && c != '\n' { ' ' } else { c };
+    text.chars().enumerate().map(blank).collect()
+}
+
+/// Every setting by name, for `--explain=json`.
+fn settings(invocation: &Invocation) -> serde_json::Value {
+    let mut object = json!({});
+    for flag in crate::flags::all() {
+        if let (Some(show), Some(key)) = (flag.show, flag.key) {
+            let (value, origin) = show(&invocation.request);
+            object[key] = json!({"value": value, "origin": origin.to_string()});
+        }
+    }
+    object
+}
+
+/// What was demanded and is absent: how it was demanded, and the reason.
+fn absent(settings: &Settings, session: &Session) -> Option<(String, String)> {
+    let ladder = session.ladder.borrow();
+    let strict = settings.on_decline.value == OnDecline::Error;
+    let wants_device = settings.gpu.value && !settings.portable.value;
+    if let (true, Err(decline)) = (wants_device, ladder.device()) {
+        let reason = decline.text(Rung::Device);
+        match &settings.device.value {
+            DeviceChoice::Named(name) => {
+                return Some((format!("{}={name}", settings.device.origin), reason));
+            }
+            _ if strict => return Some(("--gpu".into(), reason)),
+            _ => {}
+        }
+    }
+    match ladder.library() {
+        Err(decline) if settings.blas.value && strict => {
+            Some(("--blas".into(), decline.text(Rung::Library)))
+        }
+        _ => None,
+    }
+}
+
+fn exit_code(ended: &Unhandled) -> i32 {
+    match ended.kind {
+        UnhandledKind::Quit(code) => code,
+        UnhandledKind::Interrupt => Exit::Interrupted as i32,
+        UnhandledKind::BrokenPipe => 0,
+        UnhandledKind::File => Exit::File as i32,
+        _ if ended.class.ends_with("declined") => Exit::Absent as i32,
+        UnhandledKind::Error | UnhandledKind::Reader | UnhandledKind::Incomplete => {
+            Exit::Program as i32
+        }
+    }
+}
+
+fn report_of(ended: &Unhandled) -> Report {
+    let place = ended.place.as_ref().map(|place| Place {
+        file: place.name.clone(),
+        line: place.line,
+        column: place.column,
+        text: place.text.clone(),
+        width: place.width,
+    });
+    let code = match ended.kind {
+        UnhandledKind::File => "file",
+        _ if ended.class.is_empty() => "error",
+        _ => &ended.class,
+    };
+    Report {
+        level: Level::Error,
+        code: code.to_string(),
+        message: ended.sentence(),
+        place,
+        hint: ended.hint.clone(),
+    }
+}
