@@ -188,6 +188,10 @@ mod tests {
         assert!(!reaches(6, 4, &[2, 3], &[-3, -1]));
         assert!(reaches(0, 9, &[0, 3], &[1, 1]));
         assert!(!reaches(6, 0, &[7], &[1]));
+        assert!(!reaches(6, usize::MAX, &[1], &[1]));
+        assert!(!reaches(6, 0, &[usize::MAX, 2], &[isize::MAX, 1]));
+        assert!(!reaches(6, 5, &[usize::MAX], &[isize::MIN]));
+        assert!(reaches(6, 5, &[usize::MAX, 1], &[0, isize::MAX]));
         assert!(!reaches(6, 0, &[6], &[1, 1]));
     }
 }
