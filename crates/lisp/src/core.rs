@@ -161,8 +161,8 @@ pub enum Core {
     DynamicLet(Vec<(Symbol, Core)>, Box<Core>),
     /// Tag and body.
     Catch(Box<[Core; 2]>),
-    /// Tag and values.
-    Throw(Box<[Core; 2]>),
+    /// Tag and values, and the form.
+    Throw(Box<[Core; 2]>, Option<Span>),
     /// Body and clean-up.
     UnwindProtect(Box<[Core; 2]>),
     /// The function, and forms all of whose values are its arguments.

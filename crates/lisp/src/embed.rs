@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
+use crate::library::loading::read_next;
 use crate::lisp::Lisp;
 use crate::reader::{ReadError, Reader};
 use crate::report::{Unhandled, UnhandledKind, report_text};
@@ -40,7 +41,7 @@ impl Lisp {
             let source = lisp.sources.add(name, text);
             let mut reader = Reader::new(text, Some(source));
             let mut values = Vec::new();
-            while let Some(form) = reader.read(lisp).map_err(Escape::from)? {
+            while let Some(form) = read_next(&mut reader, lisp)? {
                 values = lisp.eval_in_source(&form)?;
             }
             Ok(values)

@@ -137,21 +137,40 @@ impl fmt::Display for Unhandled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", self.sentence())?;
         if let Some(place) = &self.place {
-            let Place { name, line, column, text, width } = place;
+            let Place { name, line, column, .. } = place;
+            let (text, before, width) = shown_part(place);
             let number = line.to_string();
             let margin = " ".repeat(number.len());
             // Tabs stay tabs, so that the carets stand under the form on any terminal.
-            let before = text.chars().take(column - 1);
-            let blank = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect::<String>();
+            let blank = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' });
+            let blank = blank.collect::<String>();
             write!(f, "\n{margin}--> {name}:{line}:{column}")?;
             write!(f, "\n{margin} |\n{number} | {text}")?;
-            write!(f, "\n{margin} | {blank}{}", "^".repeat(*width))?;
+            write!(f, "\n{margin} | {blank}{}", "^".repeat(width))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  hint: {hint}")?;
         }
         Ok(())
     }
+}
+
+/// How much of a long line is shown: machine-written source may have one line of a megabyte.
+const WINDOW: usize = 120;
+
+/// The part of the line to show, what of it stands before the form, and how wide the carets are.
+fn shown_part(place: &Place) -> (String, String, usize) {
+    let line = place.text.chars().collect::<Vec<_>>();
+    let column = place.column - 1;
+    if line.len() <= WINDOW {
+        let before = line[..column.min(line.len())].iter().collect();
+        return (place.text.clone(), before, place.width);
+    }
+    let start = column.saturating_sub(WINDOW / 3);
+    let end = (start + WINDOW).min(line.len());
+    let before = line[start..column.min(end)].iter().collect();
+    let width = place.width.min(end.saturating_sub(column)).max(1);
+    (line[start..end].iter().collect(), before, width)
 }
 
 impl std::error::Error for Unhandled {}

@@ -303,6 +303,26 @@ impl Value {
     }
 }
 
+/// Immediate values in full, others by kind: names and contents need the `Lisp`.
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Nil => f.write_str("Nil"),
+            Value::Unbound => f.write_str("Unbound"),
+            Value::Fixnum(n) => write!(f, "Fixnum({n})"),
+            Value::Double(x) => write!(f, "Double({x:?})"),
+            Value::Single(x) => write!(f, "Single({x:?})"),
+            Value::Char(c) => write!(f, "Char({c:?})"),
+            Value::Symbol(symbol) => write!(f, "{symbol:?}"),
+            Value::Cons(_) => f.write_str("Cons"),
+            Value::Function(_) => f.write_str("Function"),
+            Value::String(text) => write!(f, "String({:?})", text.to_text()),
+            Value::Cell(_) => f.write_str("Cell"),
+            Value::Object(_) => f.write_str("Object"),
+        }
+    }
+}
+
 /// Out of line, so that the fast path of `put` stays small.
 #[inline(never)]
 fn drop_slowly(value: Value) {

@@ -63,6 +63,8 @@ impl Compiler<'_> {
         self.mark(self.span);
         if dest == Dest::Tail {
             self.emit(Op::TailCall { base, count, symbol });
+            // Taken only when the machine keeps the frame.
+            self.emit(Op::ReturnValues { from: base });
         } else {
             self.emit(Op::Call { base, count, symbol });
             self.deliver_values(base, dest);
@@ -87,6 +89,10 @@ impl Compiler<'_> {
         self.mark(self.span);
         if dest == Dest::Tail {
             self.emit(Op::TailCallValue { base, count });
+            // Taken only when the machine keeps the frame; the value lies where the first
+            // argument lay.
+            self.allocate()?;
+            self.emit(Op::ReturnValues { from: base + 1 });
         } else {
             self.emit(Op::CallValue { base, count });
             self.deliver_values(base, dest);

@@ -7,6 +7,7 @@
 use crate::code::{Exit, Op, Register};
 use crate::condition::Outcome;
 use crate::core::{Core, ExitFacts, ExitId, Statement};
+use crate::source::Span;
 use crate::symbol::Symbol;
 
 use super::{Compiler, Dest, OpenBlock, OpenTagbody, Place, Scope};
@@ -20,7 +21,7 @@ impl Compiler<'_> {
             Core::Go(exit, label) => self.compile_go(*exit, *label),
             Core::DynamicLet(bindings, body) => self.compile_dynamic_let(bindings, body, dest),
             Core::Catch(parts) => self.compile_catch(parts, dest),
-            Core::Throw(parts) => self.compile_throw(parts),
+            Core::Throw(parts, span) => self.compile_throw(parts, *span),
             Core::UnwindProtect(parts) => self.compile_unwind_protect(parts, dest),
             Core::MultipleValueCall(function, forms) => {
                 self.compile_multiple_value_call(function, forms, dest)
@@ -266,12 +267,13 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn compile_throw(&mut self, parts: &[Core; 2]) -> Outcome<()> {
+    fn compile_throw(&mut self, parts: &[Core; 2], span: Option<Span>) -> Outcome<()> {
         let level = self.level();
         let tag = self.allocate()?;
         self.compile(&parts[0], Dest::Fresh(tag))?;
         let from = self.allocate()?;
         self.compile(&parts[1], Dest::Values(from))?;
+        self.mark(span);
         self.emit(Op::Throw { tag, from });
         self.free_to(level);
         Ok(())

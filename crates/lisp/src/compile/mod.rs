@@ -217,6 +217,7 @@ impl Compiler<'_> {
             Core::Local(variable) => self.compile_local(*variable, dest),
             Core::SetLocal(variable, value) => self.compile_set_local(*variable, value, dest),
             Core::Global(symbol) => self.simple(dest, |this, to| {
+                this.mark(this.span);
                 this.emit(Op::Global { to, symbol: *symbol });
             }),
             Core::SetGlobal(symbol, value) => {

@@ -329,8 +329,3 @@ impl Expander<'_> {
         self.within(environment, |this| this.convert_scope(&body))
     }
 }
-
-/// `(car . cdr)` for writers of macros.
-pub(crate) fn pair(car: Value, cdr: Value) -> Value {
-    cons(car, cdr)
-}

@@ -471,8 +471,3 @@ pub(crate) fn get_setf_expansion(lisp: &mut Lisp, place: &Value) -> Outcome {
     let values = vec![part(0), part(1), list([store]), storing, expansion.access.clone()];
     Ok(lisp.values(values))
 }
-
-/// `'symbol` for writers of macros.
-pub(crate) fn quoted_symbol(symbol: Symbol) -> Value {
-    quoted(Value::symbol(symbol))
-}

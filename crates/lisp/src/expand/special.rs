@@ -1,7 +1,7 @@
 //! The special operators, except those that bind (`binding`) and lambda lists (`lambda`).
 
 use crate::condition::{Escape, Outcome};
-use crate::core::{Core, Statement, Target};
+use crate::core::{Core, Statement};
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
 
@@ -197,7 +197,7 @@ fn throw(this: &mut Expander, rest: &Value) -> Outcome<Core> {
     let found = arguments("throw", rest, 2, 2)?;
     let tag = this.convert(&found[0])?;
     let value = this.convert(&found[1])?;
-    Ok(Core::Throw(Box::new([tag, value])))
+    Ok(Core::Throw(Box::new([tag, value]), this.span))
 }
 
 fn unwind_protect(this: &mut Expander, rest: &Value) -> Outcome<Core> {
@@ -252,11 +252,4 @@ fn load_time_value(this: &mut Expander, rest: &Value) -> Outcome<Core> {
     let found = arguments("load-time-value", rest, 1, 2)?;
     let value = this.lisp.eval_form(&found[0])?;
     Ok(Core::Constant(value))
-}
-
-impl Expander<'_> {
-    /// A call of a global native by name.
-    pub(crate) fn call_global(&self, name: Symbol, arguments: Vec<Core>) -> Core {
-        self.call(Target::Global(name), arguments)
-    }
 }

@@ -9,7 +9,7 @@ use crate::expand::special::{function_name, special_operator};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::symbol::{self, Symbol, VariableKind};
-use crate::value::{NIL, T, Value, list};
+use crate::value::{NIL, Value, list};
 
 use super::sequence_parts::list_elements;
 
@@ -330,9 +330,6 @@ fn define_variable(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     }
     Ok(a[1].clone())
 }
-
-/// `t` for writers of tables.
-pub(crate) const TRUE: Value = T;
 
 /// The lambda list of a function as data, for `describe`.
 pub fn lambda_list(lisp: &mut Lisp, function: &Value) -> Value {

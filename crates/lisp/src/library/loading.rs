@@ -9,7 +9,7 @@ use crate::condition::{Condition, Escape, Outcome};
 use crate::expand::{macroexpand_1, special};
 use crate::lisp::Lisp;
 use crate::object::Object;
-use crate::reader::Reader;
+use crate::reader::{ReadError, Reader};
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value};
 
@@ -98,6 +98,17 @@ impl Lisp {
     }
 }
 
+/// The next form of a source; an end inside a form is a mistake of the source.
+pub(crate) fn read_next(reader: &mut Reader, lisp: &mut Lisp) -> Outcome<Option<Value>> {
+    reader.read(lisp).map_err(|error| match error {
+        ReadError::Incomplete(mut condition) => {
+            condition.class = symbol::READER_ERROR;
+            (*condition).into()
+        }
+        other => other.into(),
+    })
+}
+
 /// Evaluates a form as a file's form is: the parts of `progn` one after another, each seeing
 /// the macros that the ones before have defined.
 pub fn eval_toplevel(lisp: &mut Lisp, form: &Value) -> Outcome {
@@ -170,7 +181,7 @@ impl Lisp {
         // A line `#!/usr/bin/env rung` at the top is for the system.
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));
-        while let Some(form) = reader.read(self).map_err(Escape::from)? {
+        while let Some(form) = read_next(&mut reader, self)? {
             let outcome = eval_toplevel(self, &form);
             self.positions.borrow_mut().clear();
             outcome?;

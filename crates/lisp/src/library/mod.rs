@@ -36,6 +36,9 @@ use crate::value::{NIL, T, Value, list};
 
 pub use loading::Library;
 
+/// The standard's names that the specification lists.
+const STANDARD_NAMES: &str = include_str!("../../lisp/names.txt");
+
 /// Every table of native functions.
 fn tables() -> Vec<&'static [Native]> {
     let mut tables: Vec<&'static [Native]> = vec![
@@ -161,6 +164,10 @@ pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
             value = Value::Function(Ref::new(Function::Native(shown)));
         }
         lisp.symbols[symbol].macro_function = value;
+    }
+    // Names that version 1 knows but may not have: they read, and calling them says so.
+    for name in STANDARD_NAMES.split_whitespace() {
+        intern_named(lisp, name);
     }
     conditions::define_standard_classes(lisp);
     define_variables(lisp, streams);

@@ -139,17 +139,25 @@ impl Machine {
         Ok(value)
     }
 
-    /// Notes which form is running, for whoever asks `Lisp::call_span`.
+    /// Notes which form is running, for whoever asks `Lisp::call_span`. The library's own code
+    /// has no places: then the nearest frame that has one stands for it.
     #[inline]
     fn note_site(&mut self, lisp: &mut Lisp) {
+        let (mut running, mut at) = (&self.function, self.pc);
+        if self.code().lines.is_empty() {
+            let placed = |frame: &&Frame| !closure_of(&frame.function).code.lines.is_empty();
+            if let Some(frame) = self.stacks.frames.iter().rev().find(placed) {
+                (running, at) = (&frame.function, frame.pc as usize);
+            }
+        }
         match &mut lisp.site {
             Some((function, pc)) => {
-                if !Ref::same(function, &self.function) {
-                    *function = self.function.clone();
+                if !Ref::same(function, running) {
+                    *function = running.clone();
                 }
-                *pc = self.pc;
+                *pc = at;
             }
-            none => *none = Some((self.function.clone(), self.pc)),
+            none => *none = Some((running.clone(), at)),
         }
     }
 
@@ -162,8 +170,14 @@ impl Machine {
         first: usize,
         count: usize,
     ) -> Outcome<Option<Value>> {
-        if let Function::Native(native) = &*function {
-            return self.native(lisp, native, first, count).map(Some);
+        let callee = match &*function {
+            Function::Native(native) => return self.native(lisp, native, first, count).map(Some),
+            Function::Closure(closure) => closure,
+        };
+        if callee.code.lines.is_empty() && !self.code().lines.is_empty() {
+            // The library has no places: keep the frame, so that an error stands in the program.
+            self.call(lisp, function, first, count, first)?;
+            return Ok(None);
         }
         if lisp.interrupted() {
             return Err(crate::condition::EscapeKind::Interrupt.into());

@@ -296,7 +296,7 @@ impl Machine {
                     }
                 }
                 Op::TailCall { base: first, count, symbol } => {
-                    self.pc = pc;
+                    settle!();
                     let function = attempt!(lisp.global_function(symbol));
                     let first = base + first as usize;
                     match attempt!(self.tail_call(lisp, function, first, count as usize)) {
@@ -314,7 +314,7 @@ impl Machine {
                     resume!();
                 }
                 Op::TailCallValue { base: first, count } => {
-                    self.pc = pc;
+                    settle!();
                     let first = base + first as usize;
                     let designator = std::mem::take(&mut self.stacks.values[first]);
                     let function = attempt!(lisp.function_of(&designator));

@@ -2,6 +2,7 @@
 
 use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::lisp::Lisp;
+use crate::source::Span;
 use crate::symbol;
 use crate::value::{NIL, Value};
 
@@ -142,7 +143,7 @@ impl Machine {
         if let Some(condition) = condition.as_condition()
             && condition.span.get().is_none()
         {
-            condition.span.set(self.code().span(self.pc.saturating_sub(1)));
+            condition.span.set(self.nearest_span().or_else(|| lisp.caller_span()));
         }
         // Handlers run on top of the frames they look at; the reserve is theirs after a
         // recursion that has used up the limit.
@@ -157,6 +158,16 @@ impl Machine {
             }
             Err(escape) => escape,
         }
+    }
+
+    /// The place of the innermost frame that has one.
+    fn nearest_span(&self) -> Option<Span> {
+        self.code().span(self.pc.saturating_sub(1)).or_else(|| {
+            self.stacks.frames.iter().rev().find_map(|frame| {
+                let code = &super::calls::closure_of(&frame.function).code;
+                code.span((frame.pc as usize).saturating_sub(1))
+            })
+        })
     }
 
     /// Remembers the names of the frames, innermost first, for whoever reports the condition.
