@@ -2,5 +2,6 @@
 (defun forever (n)
   (+ 1 (forever (1+ n))))
 
-(print (handler-case (forever 0)
-         (storage-condition () :too-deep)))
+(format t "~S~%" (handler-case (forever 0)
+                   (storage-condition () :too-deep)))
+;;; out: :TOO-DEEP

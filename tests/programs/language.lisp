@@ -22,3 +22,12 @@
                    (error (e) (princ-to-string e))))
 (with-input-from-string (in (format nil "first~%12"))
   (format t "~S ~D~%" (read-line in) (parse-integer (read-line in))))
+;;; out: 2/3 1
+;;; out: 2
+;;; out: a 2
+;;; out: b 1
+;;; out: 515377520732011331036461129765621272702107522001
+;;; out: 3.142    42 #f(0.1 2.5)
+;;; out: 1, 4, 9, 16, 25
+;;; out: "Not GOOD"
+;;; out: "first" 12
