@@ -25,7 +25,10 @@ pub enum Next {
 
 impl Lisp {
     /// Runs `work` as the outermost entry from the embedder and turns its escape around.
-    fn enter<R>(&mut self, work: impl FnOnce(&mut Lisp) -> Outcome<R>) -> Result<R, Unhandled> {
+    fn enter<R>(
+        &mut self,
+        work: impl FnOnce(&mut Lisp) -> Outcome<R>,
+    ) -> Result<R, Box<Unhandled>> {
         crate::stack::enter(self.native_stack);
         let depth = self.bindings.len();
         self.frames_left = self.frame_limit;
@@ -36,7 +39,7 @@ impl Lisp {
 
     /// Evaluates the forms of a text; the values of the last one. `name` is what messages call
     /// the text.
-    pub fn eval_text(&mut self, name: &str, text: &str) -> Result<Vec<Value>, Unhandled> {
+    pub fn eval_text(&mut self, name: &str, text: &str) -> Result<Vec<Value>, Box<Unhandled>> {
         self.enter(|lisp| {
             let source = lisp.sources.add(name, text);
             let mut reader = Reader::new(text, Some(source));
@@ -66,18 +69,18 @@ impl Lisp {
     }
 
     /// Loads a file: its forms are evaluated one after another.
-    pub fn load_file(&mut self, path: &str) -> Result<(), Unhandled> {
+    pub fn load_file(&mut self, path: &str) -> Result<(), Box<Unhandled>> {
         self.enter(|lisp| lisp.load_path(path))
     }
 
     /// Loads a text that came from elsewhere than a file, such as standard input.
-    pub fn load_source(&mut self, name: &str, text: &str) -> Result<(), Unhandled> {
+    pub fn load_source(&mut self, name: &str, text: &str) -> Result<(), Box<Unhandled>> {
         self.enter(|lisp| lisp.load_text(name, text))
     }
 
     /// Reads the first form of a text. `Unhandled::kind` is `Incomplete` when more of the text
     /// would help, `Reader` when it is wrong. Follow with `eval_form_read` on the form.
-    pub fn read_form(&mut self, name: &str, text: &str) -> Result<Next, Unhandled> {
+    pub fn read_form(&mut self, name: &str, text: &str) -> Result<Next, Box<Unhandled>> {
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));
         let read = match reader.read(self) {
@@ -97,7 +100,7 @@ impl Lisp {
     }
 
     /// Evaluates a form that `read_form` gave.
-    pub fn eval_form_read(&mut self, form: &Value) -> Result<Vec<Value>, Unhandled> {
+    pub fn eval_form_read(&mut self, form: &Value) -> Result<Vec<Value>, Box<Unhandled>> {
         self.enter(|lisp| lisp.eval_in_source(form))
     }
 
@@ -110,7 +113,7 @@ impl Lisp {
     }
 
     /// Flushes standard output and error output. Call it before the process ends.
-    pub fn flush_streams(&mut self) -> Result<(), Unhandled> {
+    pub fn flush_streams(&mut self) -> Result<(), Box<Unhandled>> {
         self.enter(|lisp| {
             for name in [symbol::STANDARD_OUTPUT, symbol::ERROR_OUTPUT] {
                 let stream = lisp.variable(name).clone();
@@ -167,22 +170,28 @@ impl Lisp {
     }
 
     /// What an escape that nobody took is to the embedder.
-    pub fn unhandled(&mut self, escape: Escape) -> Unhandled {
+    pub fn unhandled(&mut self, escape: Escape) -> Box<Unhandled> {
         match *escape.0 {
             EscapeKind::Error(condition) => self.describe_condition(condition.into_value()),
             EscapeKind::Signal(condition) | EscapeKind::Unhandled(condition) => {
                 self.describe_condition(condition)
             }
-            EscapeKind::Quit { code, .. } => Unhandled::plain(UnhandledKind::Quit(code), "quit"),
-            EscapeKind::Interrupt => Unhandled::plain(UnhandledKind::Interrupt, "interrupted"),
-            EscapeKind::BrokenPipe => Unhandled::plain(UnhandledKind::BrokenPipe, "broken pipe"),
+            EscapeKind::Quit { code, .. } => {
+                Box::new(Unhandled::plain(UnhandledKind::Quit(code), "quit"))
+            }
+            EscapeKind::Interrupt => {
+                Box::new(Unhandled::plain(UnhandledKind::Interrupt, "interrupted"))
+            }
+            EscapeKind::BrokenPipe => {
+                Box::new(Unhandled::plain(UnhandledKind::BrokenPipe, "broken pipe"))
+            }
             EscapeKind::Exit { .. } | EscapeKind::Throw { .. } => {
-                Unhandled::plain(UnhandledKind::Error, "an exit led out of the program")
+                Box::new(Unhandled::plain(UnhandledKind::Error, "an exit led out of the program"))
             }
         }
     }
 
-    fn describe_condition(&mut self, condition: Value) -> Unhandled {
+    fn describe_condition(&mut self, condition: Value) -> Box<Unhandled> {
         let text = match report_text(self, &condition) {
             Ok(text) => text,
             Err(_) => {
@@ -194,14 +203,14 @@ impl Lisp {
         let backtrace = names.iter().map(|name| crate::machine::function_name(self, name));
         let backtrace = backtrace.collect();
         let Some(found) = condition.as_condition() else {
-            return Unhandled::plain(UnhandledKind::Error, &text);
+            return Box::new(Unhandled::plain(UnhandledKind::Error, &text));
         };
         let kind = match found.class {
             symbol::READER_ERROR => UnhandledKind::Reader,
             symbol::FILE_ERROR => UnhandledKind::File,
             _ => UnhandledKind::Error,
         };
-        Unhandled {
+        Box::new(Unhandled {
             kind,
             class: self.shown(found.class),
             package: found.package.clone(),
@@ -209,7 +218,7 @@ impl Lisp {
             place: found.span.get().and_then(|span: Span| self.sources.place(span)),
             hint: found.hint.clone(),
             backtrace,
-        }
+        })
     }
 
     /// A condition for a native of the embedder to return, from the library's error type.

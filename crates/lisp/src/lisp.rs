@@ -214,7 +214,7 @@ impl Lisp {
 
     /// The innermost form with a place, from the running native outwards.
     pub(crate) fn caller_span(&self) -> Option<Span> {
-        self.call_span().or_else(|| self.outer_sites.iter().rev().find_map(|site| site_span(site)))
+        self.call_span().or_else(|| self.outer_sites.iter().rev().find_map(site_span))
     }
 
     /// A symbol as a message shows it: lower case, with its package where that matters.

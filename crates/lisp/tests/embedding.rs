@@ -24,9 +24,10 @@ fn natives_of_the_embedder() {
                 Value::Fixnum(n) => Ok(Value::Fixnum(n * 2)),
                 other => {
                     let kind = rung_base::ErrorKind::Shape;
-                    let error = rung_base::Error::wanted(kind, "twice expects a fixnum", lisp.brief(other))
-                        .in_package("linalg")
-                        .hint("give it a number");
+                    let error =
+                        rung_base::Error::wanted(kind, "twice expects a fixnum", lisp.brief(other))
+                            .in_package("linalg")
+                            .hint("give it a number");
                     Err(Escape::from(error))
                 }
             }
@@ -73,7 +74,10 @@ fn packages_of_the_program() {
             "(defpackage :shapes (:use :cl) (:export #:area) (:nicknames #:sh)) (in-package :shapes) (defun area (x) (* x x)) (in-package :cl-user) (sh:area 3)",
             "9",
         ),
-        ("(defpackage :p (:use :cl) (:shadow #:car)) (in-package :p) (defun car (x) (list :mine x)) (car 5)", "(:MINE 5)"),
+        (
+            "(defpackage :p (:use :cl) (:shadow #:car)) (in-package :p) (defun car (x) (list :mine x)) (car 5)",
+            "(:MINE 5)",
+        ),
         ("(package-name (symbol-package 'la::x))", "\"LINALG\""),
         ("(multiple-value-list (find-symbol \"CAR\"))", "(CAR :INHERITED)"),
         ("(eq 'cl:car 'car)", "T"),

@@ -34,7 +34,10 @@ fn messages() {
         ("(car 1 2)", "test.lisp:1:1: error: car: expected 1 argument: got 2"),
         ("((lambda (&key a) a) :b 1)", "test.lisp:1:1: error: Unknown keyword argument: B"),
         ("(if)", "test.lisp:1:1: error: if: expected 2 to 3 arguments: got 0"),
-        ("(mapcar (lambda (x) (car x)) '(1))", "test.lisp:1:21: error: car: expected a list: got 1"),
+        (
+            "(mapcar (lambda (x) (car x)) '(1))",
+            "test.lisp:1:21: error: car: expected a list: got 1",
+        ),
         ("(throw 'x 1)", "test.lisp:1:1: error: throw: nobody catches X"),
         (
             "(defun car (x) x)",
@@ -45,11 +48,17 @@ fn messages() {
         ("(assert (= 1 2))", "test.lisp:1:1: error: the assertion (= 1 2) failed"),
         ("(compile-file \"a\")", "test.lisp:1:1: error: cl:compile-file is not in version 1"),
         ("(length 5)", "test.lisp:1:1: error: length: expected a sequence: got 5"),
-        ("(destructuring-bind (a b) '(1) a)", "test.lisp:1:1: error: destructuring-bind: too few arguments"),
+        (
+            "(destructuring-bind (a b) '(1) a)",
+            "test.lisp:1:1: error: destructuring-bind: too few arguments",
+        ),
         ("(elt '(1 2) 5)", "test.lisp:1:1: error: elt: index 5 is outside a sequence of length 2"),
         ("(funcall 5)", "test.lisp:1:1: error: funcall: expected a function: got 5"),
         ("(dolist (x 5) x)", "test.lisp:1:1: error: car: expected a list: got 5"),
-        ("(with-open-file (s \"/no/such\") s)", "test.lisp:1:1: error: cannot open /no/such: no such file"),
+        (
+            "(with-open-file (s \"/no/such\") s)",
+            "test.lisp:1:1: error: cannot open /no/such: no such file",
+        ),
     ]);
 }
 
@@ -74,10 +83,7 @@ fn text_that_cannot_be_read() {
 #[test]
 fn deep_recursion_is_a_condition() {
     check(&[
-        (
-            "(defun f (n) (+ 1 (f n))) (handler-case (f 1) (storage-condition () :deep))",
-            ":DEEP",
-        ),
+        ("(defun f (n) (+ 1 (f n))) (handler-case (f 1) (storage-condition () :deep))", ":DEEP"),
         (
             "(defun f (n) (mapcar #'f (list n))) (handler-case (f 1) (storage-condition () :deep))",
             ":DEEP",
@@ -94,7 +100,12 @@ fn deep_recursion_is_a_condition() {
 fn deeply_nested_data_is_no_crash() {
     let nest = "(let ((x nil) (y nil)) (dotimes (i 300000) (setq x (list x) y (list y)))";
     assert_eq!(values(&format!("{nest} (equal x y) :alive)")), ":ALIVE");
-    assert_eq!(values(&format!("{nest} (handler-case (princ-to-string x) (storage-condition () 1)) :alive)")), ":ALIVE");
+    assert_eq!(
+        values(&format!(
+            "{nest} (handler-case (princ-to-string x) (storage-condition () 1)) :alive)"
+        )),
+        ":ALIVE"
+    );
     assert_eq!(values(&format!("{nest} (sxhash x) :alive)")), ":ALIVE");
     assert_eq!(
         values(&format!("{nest} (handler-case (copy-tree x) (storage-condition () 1)) :alive)")),
@@ -110,7 +121,10 @@ fn clean_ups_run_on_every_way_out() {
         ("(block b (unwind-protect (return-from b 1) (princ 2)))", "2"),
         ("(tagbody (unwind-protect (go end) (princ 2)) end (princ 3))", "23"),
         ("(dolist (x '(1 2)) (unwind-protect (when (= x 1) (return)) (princ x)))", "1"),
-        ("(ignore-errors (unwind-protect (unwind-protect (error \"a\") (princ 1)) (princ 2)))", "12"),
+        (
+            "(ignore-errors (unwind-protect (unwind-protect (error \"a\") (princ 1)) (princ 2)))",
+            "12",
+        ),
         ("(unwind-protect (quit 4) (princ 5))", "5error: quit"),
     ];
     for (text, expected) in cases {
@@ -133,18 +147,12 @@ fn dynamic_bindings_are_undone() {
 #[test]
 fn handlers_and_restarts() {
     check(&[
-        (
-            "(handler-bind ((warning #'muffle-warning)) (warn \"x\") :went-on)",
-            ":WENT-ON",
-        ),
+        ("(handler-bind ((warning #'muffle-warning)) (warn \"x\") :went-on)", ":WENT-ON"),
         (
             "(restart-case (handler-bind ((error (lambda (c) (declare (ignore c)) (invoke-restart 'r 7)))) (error \"x\")) (r (v) (* 2 v)))",
             "14",
         ),
-        (
-            "(handler-bind ((error (lambda (c) (continue c)))) (cerror \"go\" \"stop\") :on)",
-            ":ON",
-        ),
+        ("(handler-bind ((error (lambda (c) (continue c)))) (cerror \"go\" \"stop\") :on)", ":ON"),
         ("(with-simple-restart (skip \"skip\") (invoke-restart 'skip))", "NIL T"),
         (
             "(let ((log nil)) (handler-case (handler-bind ((error (lambda (c) (declare (ignore c)) (push 1 log)))) (error \"x\")) (error () (push 2 log))) log)",
@@ -163,7 +171,10 @@ fn handlers_and_restarts() {
             "(multiple-value-list (handler-case (car 5) (error (e) (rung:condition-position e))))",
             "(\"test.lisp\" 1 36)",
         ),
-        ("(handler-case (error 'type-error :datum 1 :expected-type 'string) (error (c) (format nil \"~A\" c)))", "\"expected STRING: got 1\""),
+        (
+            "(handler-case (error 'type-error :datum 1 :expected-type 'string) (error (c) (format nil \"~A\" c)))",
+            "\"expected STRING: got 1\"",
+        ),
     ]);
 }
 
@@ -176,7 +187,7 @@ fn an_interrupt_unwinds_and_is_told_apart() {
         handle.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let text = "(unwind-protect (loop) (princ :cleaned))";
-    let unhandled = lisp.eval_text("test.lisp", text).err().expect("the loop has no end");
+    let unhandled = lisp.eval_text("test.lisp", text).expect_err("the loop has no end");
     assert_eq!(unhandled.kind, UnhandledKind::Interrupt);
     lisp.flush_streams().unwrap();
     assert_eq!(output.text(), "CLEANED");

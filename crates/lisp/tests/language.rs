@@ -17,26 +17,14 @@ fn binding_and_closures() {
             "(labels ((ev (n) (if (= n 0) t (od (1- n)))) (od (n) (if (= n 0) nil (ev (1- n))))) (list (ev 10) (od 7)))",
             "(T T)",
         ),
-        (
-            "(let ((c (let ((n 0)) (lambda () (incf n))))) (funcall c) (funcall c) (funcall c))",
-            "3",
-        ),
-        (
-            "(multiple-value-bind (q r) (floor 17 5) (list q r))",
-            "(3 2)",
-        ),
-        (
-            "(multiple-value-call #'list (values 1 2) 3 (values) (values 4 5))",
-            "(1 2 3 4 5)",
-        ),
+        ("(let ((c (let ((n 0)) (lambda () (incf n))))) (funcall c) (funcall c) (funcall c))", "3"),
+        ("(multiple-value-bind (q r) (floor 17 5) (list q r))", "(3 2)"),
+        ("(multiple-value-call #'list (values 1 2) 3 (values) (values 4 5))", "(1 2 3 4 5)"),
         (
             "(funcall (lambda (a &optional (b 2 bp) &rest r &key k) (list a b bp r k)) 1)",
             "(1 2 NIL NIL NIL)",
         ),
-        (
-            "(funcall (lambda (a &rest r &key k (j 5)) (list a r k j)) 1 :k 2)",
-            "(1 (:K 2) 2 5)",
-        ),
+        ("(funcall (lambda (a &rest r &key k (j 5)) (list a r k j)) 1 :k 2)", "(1 (:K 2) 2 5)"),
         ("(macroexpand-1 '(when a b))", "(IF A B) T"),
         ("(macrolet ((m (x) `(* ,x 2))) (m 4))", "8"),
     ]);
@@ -46,37 +34,19 @@ fn binding_and_closures() {
 fn loops() {
     check(&[
         ("(let ((n 0)) (dotimes (i 10) (incf n i)) n)", "45"),
-        (
-            "(let ((n nil)) (dolist (i '(1 2 3)) (push i n)) n)",
-            "(3 2 1)",
-        ),
-        (
-            "(do ((i 0 (1+ i)) (acc nil (cons i acc))) ((= i 3) acc))",
-            "(2 1 0)",
-        ),
+        ("(let ((n nil)) (dolist (i '(1 2 3)) (push i n)) n)", "(3 2 1)"),
+        ("(do ((i 0 (1+ i)) (acc nil (cons i acc))) ((= i 3) acc))", "(2 1 0)"),
         ("(loop for i from 1 to 5 collect (* i i))", "(1 4 9 16 25)"),
-        (
-            "(loop for x in '(1 2 3) for y across #(4 5 6) sum (* x y))",
-            "32",
-        ),
+        ("(loop for x in '(1 2 3) for y across #(4 5 6) sum (* x y))", "32"),
         (
             "(loop for i below 10 when (evenp i) collect i into e else collect i into o finally (return (list e o)))",
             "((0 2 4 6 8) (1 3 5 7 9))",
         ),
-        (
-            "(loop with a = 1 repeat 3 do (setq a (* a 2)) finally (return a))",
-            "8",
-        ),
-        (
-            "(loop for (a b) in '((1 2) (3 4)) collect (+ a b))",
-            "(3 7)",
-        ),
+        ("(loop with a = 1 repeat 3 do (setq a (* a 2)) finally (return a))", "8"),
+        ("(loop for (a b) in '((1 2) (3 4)) collect (+ a b))", "(3 7)"),
         ("(loop for i from 10 downto 7 collect i)", "(10 9 8 7)"),
         ("(loop for x on '(1 2 3) collect x)", "((1 2 3) (2 3) (3))"),
-        (
-            "(loop for x = 1 then (* x 2) while (< x 50) maximize x)",
-            "32",
-        ),
+        ("(loop for x = 1 then (* x 2) while (< x 50) maximize x)", "32"),
         ("(loop for x in '(1 2 3 4) thereis (and (> x 2) x))", "3"),
         ("(loop for x in '(1 2) always (numberp x))", "T"),
         (
@@ -88,23 +58,14 @@ fn loops() {
             "(10 11 12)",
         ),
         ("(tagbody a (go b) b)", "NIL"),
-        (
-            "(let ((i 0)) (tagbody top (incf i) (when (< i 3) (go top))) i)",
-            "3",
-        ),
+        ("(let ((i 0)) (tagbody top (incf i) (when (< i 3) (go top))) i)", "3"),
         (
             "(let ((i 0)) (tagbody top (mapc (lambda (x) (incf i) (when (< i 5) (go top))) '(1 2))) i)",
             "6",
         ),
         ("(prog ((x 1)) (setq x 2) (return x))", "2"),
-        (
-            "(loop named foo for i from 0 do (when (= i 3) (return-from foo i)))",
-            "3",
-        ),
-        (
-            "(let ((k 3)) (loop while (> k 0) do (decf k) count t))",
-            "3",
-        ),
+        ("(loop named foo for i from 0 do (when (= i 3) (return-from foo i)))", "3"),
+        ("(let ((k 3)) (loop while (> k 0) do (decf k) count t))", "3"),
     ]);
 }
 
@@ -124,18 +85,12 @@ fn places_and_arrays() {
             "(let ((l (list 1 2 3))) (setf (second l) 9 (nth 2 l) 8) (setf (getf l 1) 4) l)",
             "(1 4 8)",
         ),
-        (
-            "(let ((x 1) (y 2)) (rotatef x y) (psetq x y y x) (shiftf x y 5) (list x y))",
-            "(2 5)",
-        ),
+        ("(let ((x 1) (y 2)) (rotatef x y) (psetq x y y x) (shiftf x y 5) (list x y))", "(2 5)"),
         (
             "(let ((v (make-array 0 :fill-pointer t :adjustable t))) (vector-push-extend 1 v) (vector-push-extend 2 v) v)",
             "#(1 2)",
         ),
-        (
-            "(symbol-macrolet ((q (car z))) (let ((z (list 1 2))) (setf q 5) z))",
-            "(5 2)",
-        ),
+        ("(symbol-macrolet ((q (car z))) (let ((z (list 1 2))) (setf q 5) z))", "(5 2)"),
         (
             "(list #d(1 2) #f((1 2) (3 4)) #i64(1 2) #(1 2) #2A((1 2)))",
             "(#d(1.0 2.0) #f((1.0 2.0) (3.0 4.0)) #(1 2) #(1 2) #2A((1 2)))",
@@ -158,10 +113,7 @@ fn sequences_and_lists() {
         ("(some #'evenp '(1 2))", "T"),
         (r#"(subseq "hello" 1 3)"#, r#""el""#),
         ("(coerce '(1 2) 'vector)", "#(1 2)"),
-        (
-            r#"(with-output-to-string (s) (princ "hi" s) (print 5 s))"#,
-            "\"hi\n5 \"",
-        ),
+        (r#"(with-output-to-string (s) (princ "hi" s) (print 5 s))"#, "\"hi\n5 \""),
         (
             r#"(let ((s (make-string-input-stream (format nil "a~%b")))) (list (read-line s) (read-line s nil) (read-line s nil :eof)))"#,
             r#"("a" "b" :EOF)"#,
@@ -183,27 +135,18 @@ fn sequences_and_lists() {
 fn conditions() {
     check(&[
         ("(catch 'a (catch 'b (throw 'a 5)) 6)", "5"),
-        (
-            "(block x (mapcar (lambda (v) (when (= v 2) (return-from x v))) '(1 2 3)) 9)",
-            "2",
-        ),
+        ("(block x (mapcar (lambda (v) (when (= v 2) (return-from x v))) '(1 2 3)) 9)", "2"),
         (
             "(let ((l nil)) (block b (unwind-protect (return-from b 1) (push 'cleanup l))) l)",
             "(CLEANUP)",
         ),
-        (
-            r#"(handler-case (error "foo ~A" 1) (error (c) (princ-to-string c)))"#,
-            r#""foo 1""#,
-        ),
+        (r#"(handler-case (error "foo ~A" 1) (error (c) (princ-to-string c)))"#, r#""foo 1""#),
         (
             "(handler-case (car 5) (type-error (c) (list (type-error-datum c) (princ-to-string c))))",
             r#"(5 "car: expected a list: got 5")"#,
         ),
         ("(handler-case (/ 1 0) (division-by-zero () 'dz))", "DZ"),
-        (
-            "(handler-case (values 1 2) (:no-error (a b) (list a b)))",
-            "(1 2)",
-        ),
+        ("(handler-case (values 1 2) (:no-error (a b) (list a b)))", "(1 2)"),
         (
             "(handler-case (undefined-thing 1) (undefined-function (c) (princ-to-string c)))",
             r#""the function undefined-thing is undefined""#,
@@ -212,10 +155,7 @@ fn conditions() {
             r#"(handler-bind ((error (lambda (c) (invoke-restart 'use 42)))) (restart-case (error "x") (use (v) (* v 2))))"#,
             "84",
         ),
-        (
-            r#"(ignore-errors (error "z"))"#,
-            r#"NIL #<SIMPLE-ERROR "z">"#,
-        ),
+        (r#"(ignore-errors (error "z"))"#, r#"NIL #<SIMPLE-ERROR "z">"#),
     ]);
 }
 
@@ -227,10 +167,7 @@ fn others() {
         ("(apply #'+ 1 2 '(3 4))", "10"),
         ("(expt 2 100)", "1267650600228229401496703205376"),
         ("(/ 6 4)", "3/2"),
-        (
-            "(list (floor -7 2) (mod -7 2) (rem -7 2) (round 5/2))",
-            "(-4 1 -1 2)",
-        ),
+        ("(list (floor -7 2) (mod -7 2) (rem -7 2) (round 5/2))", "(-4 1 -1 2)"),
         (
             "(list (sqrt 2) (exp 1d0) (sin 1d0))",
             "(1.4142135623730951 2.718281828459045 0.8414709848078965)",

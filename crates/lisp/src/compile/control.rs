@@ -110,7 +110,10 @@ impl Compiler<'_> {
 
     /// Undoes what was opened above `depth` scopes, for a jump out.
     fn undo_scopes(&mut self, depth: usize) {
-        for scope in self.builder().scopes[depth..].to_vec().into_iter().rev() {
+        let mut left = self.builder().scopes.len();
+        while left > depth {
+            left -= 1;
+            let scope = self.builder().scopes[left];
             self.emit(match scope {
                 Scope::Dynamic(count) => Op::Unbind { count },
                 Scope::Open => Op::Close,

@@ -3,7 +3,7 @@
 use crate::condition::{Escape, Outcome};
 use crate::core::{Core, Variable};
 use crate::symbol::{self, Symbol, VariableKind};
-use crate::value::{Value, cons};
+use crate::value::Value;
 
 use super::environment::Meaning;
 use super::special::{arguments, function_name};

@@ -9,7 +9,7 @@ use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, list, list_with_tail};
 
 use super::macros::progn;
-use super::{form, macroexpand_1, quoted};
+use super::{form, macroexpand_1};
 
 /// What `defsetf` or `define-setf-expander` said of an accessor.
 #[derive(Clone)]

@@ -327,8 +327,7 @@ fn matcher(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome<Matcher> {
 fn member(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     let matcher = matcher(lisp, a, form)?;
     let mut rest = a[1].clone();
-    loop {
-        let Value::Cons(pair) = &rest else { break };
+    while let Value::Cons(pair) = &rest {
         if matcher.matches(lisp, &pair.car())? {
             return Ok(rest);
         }

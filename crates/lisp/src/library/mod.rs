@@ -12,6 +12,7 @@ pub mod numbers_float;
 pub mod numbers_integer;
 pub mod numbers_random;
 pub mod packages;
+pub mod pathnames;
 pub mod sequence_parts;
 pub mod sequences;
 pub mod streams;
@@ -49,6 +50,7 @@ fn tables() -> Vec<&'static [Native]> {
         tables::TABLES,
         arrays::ARRAYS,
         streams::STREAMS,
+        pathnames::PATHNAMES,
         conditions::CONDITIONS,
         packages::PACKAGES,
         packages::SYMBOLS,

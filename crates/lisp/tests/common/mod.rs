@@ -45,10 +45,7 @@ pub fn values(text: &str) -> String {
     let (mut lisp, ..) = lisp_reading("");
     match lisp.eval_text("test.lisp", text) {
         Ok(values) => {
-            let printed = values
-                .iter()
-                .map(|value| lisp.print(value))
-                .collect::<Vec<_>>();
+            let printed = values.iter().map(|value| lisp.print(value)).collect::<Vec<_>>();
             printed.join(" ")
         }
         Err(unhandled) => unhandled.short(),
@@ -71,7 +68,7 @@ pub fn failure(text: &str) -> Unhandled {
     let (mut lisp, ..) = lisp_reading("");
     match lisp.eval_text("test.lisp", text) {
         Ok(_) => panic!("expected a failure: {text}"),
-        Err(unhandled) => unhandled,
+        Err(unhandled) => *unhandled,
     }
 }
 

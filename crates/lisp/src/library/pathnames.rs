@@ -1,0 +1,133 @@
+//! Pathnames: the parts of a path by name, and merging with a default. A pathname is its native
+//! text; directories end in `/`. Opening and removing files are in `streams`.
+
+use std::path::{MAIN_SEPARATOR, Path};
+
+use super::streams::{cannot_open, path_of};
+use crate::condition::Outcome;
+use crate::native::{Native, native};
+use crate::object::Object;
+use crate::symbol;
+use crate::value::{NIL, Value};
+
+fn pathname(path: impl Into<String>) -> Value {
+    Value::object(Object::Pathname(path.into()))
+}
+
+/// The text up to and including the last separator, and the text after it.
+fn split(path: &str) -> (&str, &str) {
+    path.split_at(path.rfind(std::path::is_separator).map_or(0, |at| at + 1))
+}
+
+/// The name before the last dot of a file's name, and the type after it. A leading dot belongs
+/// to the name.
+fn name_and_type(file: &str) -> (&str, Option<&str>) {
+    match file.rfind('.') {
+        Some(dot) if dot > 0 => (&file[..dot], Some(&file[dot + 1..])),
+        _ => (file, None),
+    }
+}
+
+fn text_or_nil(text: &str) -> Value {
+    if text.is_empty() { NIL } else { Value::string(text) }
+}
+
+/// A path with what it lacks taken from a default: the directory of a relative path, the name
+/// and the type when it has none.
+fn merge(path: &str, default: &str) -> String {
+    let ((directory, file), (default_directory, default_file)) = (split(path), split(default));
+    let directory = match Path::new(directory).is_absolute() {
+        true => directory.to_string(),
+        false => format!("{default_directory}{directory}"),
+    };
+    let (name, kind) = name_and_type(file);
+    let (default_name, default_kind) = name_and_type(default_file);
+    let name = if name.is_empty() { default_name } else { name };
+    match kind.or(default_kind) {
+        Some(kind) if !name.is_empty() => format!("{directory}{name}.{kind}"),
+        _ => format!("{directory}{name}"),
+    }
+}
+
+/// Functions on pathnames.
+pub static PATHNAMES: &[Native] = &[
+    native(
+        "merge-pathnames",
+        "path &optional default default-version",
+        "A pathname with the parts that it lacks taken from a default: \
+         (merge-pathnames \"data/a.csv\" *load-truename*).",
+        |lisp, a| {
+            let path = path_of(lisp, "merge-pathnames", &a[0])?;
+            let default = match a.get(1).filter(|value| value.truth()) {
+                Some(default) => default.clone(),
+                None => lisp.variable(symbol::DEFAULT_PATHNAME_DEFAULTS).clone(),
+            };
+            if default.is_nil() || default.is_unbound() {
+                return Ok(pathname(path));
+            }
+            let default = path_of(lisp, "merge-pathnames", &default)?;
+            Ok(pathname(merge(&path, &default)))
+        },
+    ),
+    native("directory-namestring", "path", "The directory of a path as a string.", |lisp, a| {
+        let path = path_of(lisp, "directory-namestring", &a[0])?;
+        Ok(Value::string(split(&path).0))
+    }),
+    native("file-namestring", "path", "The name and type of a path as a string.", |lisp, a| {
+        let path = path_of(lisp, "file-namestring", &a[0])?;
+        Ok(Value::string(split(&path).1))
+    }),
+    native("pathname-name", "path", "The name of a path without its type, or nil.", |lisp, a| {
+        let path = path_of(lisp, "pathname-name", &a[0])?;
+        Ok(text_or_nil(name_and_type(split(&path).1).0))
+    }),
+    native("pathname-type", "path", "The type of a path, what follows its last dot, or nil.", {
+        |lisp, a| {
+            let path = path_of(lisp, "pathname-type", &a[0])?;
+            Ok(name_and_type(split(&path).1).1.map_or(NIL, Value::string))
+        }
+    }),
+    native("truename", "path", "The absolute pathname of a file that exists.", |lisp, a| {
+        let path = path_of(lisp, "truename", &a[0])?;
+        let found = std::fs::canonicalize(&path).map_err(|error| cannot_open(&path, &error))?;
+        let mut text = found.to_string_lossy().into_owned();
+        if found.is_dir() && !text.ends_with(MAIN_SEPARATOR) {
+            text.push(MAIN_SEPARATOR);
+        }
+        Ok(pathname(text))
+    }),
+    native("rename-file", "path new", "Renames a file; its new pathname.", |lisp, a| {
+        let path = path_of(lisp, "rename-file", &a[0])?;
+        let new = merge(&path_of(lisp, "rename-file", &a[1])?, &path);
+        std::fs::rename(&path, &new).map_err(|error| cannot_open(&path, &error))?;
+        Ok(pathname(new))
+    }),
+    native(
+        "ensure-directories-exist",
+        "path &key verbose",
+        "Makes the directories that lead to a file; the path.",
+        |lisp, a| -> Outcome {
+            let path = path_of(lisp, "ensure-directories-exist", &a[0])?;
+            let folder = split(&path).0;
+            if !folder.is_empty() {
+                std::fs::create_dir_all(folder).map_err(|error| cannot_open(folder, &error))?;
+            }
+            Ok(a[0].clone())
+        },
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_takes_only_what_is_lacking() {
+        assert_eq!(merge("data/d.csv", "/home/x/prog.lisp"), "/home/x/data/d.csv");
+        assert_eq!(merge("/etc/hosts", "/home/x/prog.lisp"), "/etc/hosts.lisp");
+        assert_eq!(merge("d", "prog.lisp"), "d.lisp");
+        assert_eq!(merge("lib/", "/a/prog.lisp"), "/a/lib/prog.lisp");
+        assert_eq!(merge(".rc", "/a/"), "/a/.rc");
+        assert_eq!(merge("", ""), "");
+    }
+}
