@@ -3,7 +3,8 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use super::streams::{cannot_open, path_of};
+use super::loading::cannot_open;
+use super::streams::path_of;
 use crate::condition::Outcome;
 use crate::native::{Native, native};
 use crate::object::Object;
