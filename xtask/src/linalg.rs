@@ -23,9 +23,9 @@ const MATRIX: &str = "\
 # What runs where
 
 One row per operation of package `linalg`. *yes*: the rung has a kernel with the definition's bits
-(for the library: within its declared bound). *round trip*: the device takes a call from the
-threshold of its costs on, wherever the operands are. *resident*: only where an operand is on the
-device already. A number is the reason why there is no kernel; the reasons stand below the table.
+(for the library: within its declared bound). *round trip*: the device is offered a call wherever the
+operands are, from the threshold in its costs on (which may be: never). *resident*: only where an
+operand is on the device already. A number is the reason why there is no kernel; the reasons stand below the table.
 Whether a given call ran where this table allows it, `--explain` tells.
 ";
 
@@ -177,7 +177,7 @@ fn runs_on(op: &Op) -> Vec<String> {
     let text = |(rung, place): (&str, Cell)| match place {
         Cell::Absent(reason) => format!("- {rung}: no; {reason}"),
         Cell::Runs("round trip") => {
-            format!("- {rung}: yes, wherever the operands are, from a threshold in {unit}")
+            format!("- {rung}: yes, wherever the operands are, from its threshold in {unit} on")
         }
         Cell::Runs("resident") => {
             format!("- {rung}: yes, where an operand is on the device already")

@@ -4,6 +4,7 @@
 //! To read next: `pages` for what is generated, `tidy` for the lints.
 #![forbid(unsafe_code)]
 
+mod command;
 mod licences;
 mod linalg;
 mod manifests;

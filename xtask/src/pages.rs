@@ -1,7 +1,7 @@
 //! The generated files: their paths, and writing or comparing them. What stands in a page is
-//! written by the module that knows its table (`linalg`).
+//! written by the module that knows its table (`linalg`, `command`).
 
-use crate::linalg;
+use crate::{command, linalg};
 use std::fs;
 use std::path::Path;
 
@@ -11,17 +11,19 @@ pub struct Page {
     pub text: String,
 }
 
-fn pages() -> Vec<Page> {
-    vec![
+fn pages(root: &Path) -> Result<Vec<Page>, String> {
+    Ok(vec![
         Page { path: "docs/reference/linalg.md", text: linalg::reference() },
         Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
-    ]
+        Page { path: "docs/reference/command.md", text: command::reference(root)? },
+    ])
 }
 
 /// Writes each page that differs; says which.
 pub fn write(root: &Path) -> Result<String, String> {
-    let stale = stale(root, &pages());
-    for page in pages().iter().filter(|page| stale.contains(&page.path)) {
+    let pages = pages(root)?;
+    let stale = stale(root, &pages);
+    for page in pages.iter().filter(|page| stale.contains(&page.path)) {
         let path = root.join(page.path);
         let folder = path.parent().unwrap_or(root);
         fs::create_dir_all(folder)
@@ -29,15 +31,16 @@ pub fn write(root: &Path) -> Result<String, String> {
             .map_err(|e| format!("{}: {e}", page.path))?;
     }
     Ok(match stale.is_empty() {
-        true => format!("gen: {} files, all fresh", pages().len()),
+        true => format!("gen: {} files, all fresh", pages.len()),
         false => format!("gen: wrote {}", stale.join(", ")),
     })
 }
 
 /// An error that names each page whose checked-in text differs.
 pub fn check(root: &Path) -> Result<String, String> {
-    match stale(root, &pages()).as_slice() {
-        [] => Ok(format!("gen: {} files, all fresh", pages().len())),
+    let pages = pages(root)?;
+    match stale(root, &pages).as_slice() {
+        [] => Ok(format!("gen: {} files, all fresh", pages.len())),
         stale => Err(format!("gen: not fresh: {}; run `cargo xtask gen`", stale.join(", "))),
     }
 }
@@ -67,7 +70,8 @@ mod tests {
 
     #[test]
     fn pages_end_with_one_newline_and_have_no_trailing_blanks() {
-        for page in pages() {
+        let page = |path, text| Page { path, text };
+        for page in [page("linalg", linalg::reference()), page("matrix", linalg::matrix())] {
             assert!(page.text.ends_with('\n') && !page.text.ends_with("\n\n"), "{}", page.path);
             assert!(page.text.lines().all(|line| line.trim_end() == line), "{}", page.path);
         }

@@ -81,9 +81,11 @@ pub fn file(path: &str, text: String) -> File {
     File { path: path.into(), text, source }
 }
 
-/// A Rust file opens with what it is and what it is for (STYLE 3.1).
+/// A Rust file opens with what it is and what it is for (STYLE 3.1); one that is included into
+/// another cannot have inner documentation and opens with a plain comment.
 fn opens_with_a_description(file: &File) -> Vec<Finding> {
-    match file.source.is_some() && !file.text.starts_with("//!") {
+    let described = file.text.starts_with("//!") || file.text.starts_with("// ");
+    match file.source.is_some() && !described {
         true => vec![(1, "a file opens with `//!` and what it is for".into())],
         false => Vec::new(),
     }
