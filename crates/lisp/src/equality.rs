@@ -29,6 +29,7 @@ pub fn equalp(a: &Value, b: &Value) -> bool {
         (Value::Char(a), Value::Char(b)) => same_letter(*a, *b),
         (Value::String(a), Value::String(b)) => same_text(a, b, same_letter),
         _ if a.is_number() && b.is_number() => crate::numbers::equals(a, b),
+        _ if a.as_packed().is_some() || b.as_packed().is_some() => equalp_any_arrays(a, b),
         (Value::Object(x), Value::Object(y)) if !Ref::same(x, y) => equalp_objects(x, y),
         _ => a.eql(b),
     }
@@ -49,6 +50,18 @@ fn equalp_objects(a: &Object, b: &Object) -> bool {
         }
         _ => false,
     }
+}
+
+/// Arrays of different storage: the same shape and elements.
+fn equalp_any_arrays(a: &Value, b: &Value) -> bool {
+    use crate::library::arrays::{dimensions, row_major_get};
+    let (Ok(shape), Ok(other)) = (dimensions("", a), dimensions("", b)) else { return false };
+    let count = shape.iter().product::<usize>();
+    shape == other
+        && (0..count).all(|at| match (row_major_get(a, at), row_major_get(b, at)) {
+            (Ok(x), Ok(y)) => equalp(&x, &y),
+            _ => false,
+        })
 }
 
 fn equalp_arrays(a: &GeneralArray, b: &GeneralArray) -> bool {

@@ -3,21 +3,18 @@
 //! `aref` and `set_aref` are also what the machine's instructions call. Operations on whole
 //! packed arrays are not here; they belong to the `linalg` package.
 
-use std::cell::{Cell, RefCell};
-
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Shape};
 
 use crate::condition::{Condition, Escape, Outcome};
-use crate::heap::Ref;
 use crate::lisp::Lisp;
-use crate::native::{Native, keywords, native};
+use crate::native::{Native, native};
 use crate::numbers;
-use crate::object::{GeneralArray, Object, Text};
-use crate::symbol::{self, Symbol};
+use crate::object::Object;
+use crate::symbol;
 use crate::value::{NIL, T, Value, list};
 
-use super::sequence_parts::{elements, list_elements};
+use super::array_making::{adjust_array, make_array};
 
 /// The value of a packed array's element; the half widths and f32 are single-floats.
 pub fn number_value(number: Number, element_type: ElementType) -> Value {
@@ -32,7 +29,6 @@ pub fn number_value(number: Number, element_type: ElementType) -> Value {
 
 /// The number to store into an array of an element type.
 pub fn value_number(operator: &str, value: &Value, to: ElementType) -> Outcome<Number> {
-    let is_integer = matches!(value, Value::Fixnum(_)) || value.as_bignum().is_some();
     if to.is_float() {
         return match value {
             Value::Double(x) => Ok(Number::F64(*x)),
@@ -51,7 +47,6 @@ pub fn value_number(operator: &str, value: &Value, to: ElementType) -> Outcome<N
         _ => {
             let wanted = format!("a value that fits {}", type_name(to));
             let expected = element_type_value(to);
-            let _ = is_integer;
             Err(Escape::unexpected(operator, &wanted, expected, value))
         }
     }
@@ -148,7 +143,7 @@ pub fn packed_vector(element_type: ElementType, elements: &[Value]) -> Outcome {
     packed_array(element_type, Shape::vector(elements.len()), elements)
 }
 
-fn packed_array(element_type: ElementType, shape: Shape, elements: &[Value]) -> Outcome {
+pub(super) fn packed_array(element_type: ElementType, shape: Shape, elements: &[Value]) -> Outcome {
     let mut array = Array::zeros(element_type, shape.clone())?;
     let rank = shape.rank();
     let flat = if rank == 1 { array } else { array.reshape(Shape::vector(elements.len()))? };
@@ -218,7 +213,7 @@ pub fn aref(array: &Value, index: &Value) -> Outcome {
 }
 
 #[cold]
-fn wrong_rank(count: usize, rank: usize) -> Escape {
+pub(super) fn wrong_rank(count: usize, rank: usize) -> Escape {
     let axes = if rank == 1 { "axis" } else { "axes" };
     let text = format!("aref: {count} indices do not fit an array with {rank} {axes}");
     Escape::of(symbol::PROGRAM_ERROR, text)
@@ -314,7 +309,7 @@ fn set_any(array: &Value, indices: &[Value], value: &Value) -> Outcome {
 }
 
 /// The index along each axis of a position in row-major order.
-fn unravel(shape: &[usize], mut at: usize) -> Vec<i64> {
+pub(super) fn unravel(shape: &[usize], mut at: usize) -> Vec<i64> {
     let mut index = vec![0; shape.len()];
     for (axis, length) in shape.iter().enumerate().rev() {
         index[axis] = (at % length) as i64;
@@ -323,7 +318,8 @@ fn unravel(shape: &[usize], mut at: usize) -> Vec<i64> {
     index
 }
 
-fn row_major_get(array: &Value, at: usize) -> Outcome {
+/// The element at a position in row-major order.
+pub fn row_major_get(array: &Value, at: usize) -> Outcome {
     if let Some(packed) = array.as_packed() {
         let packed = packed.borrow();
         if at >= packed.size() {
@@ -574,185 +570,4 @@ fn push(vector: &Value, element: &Value, extend: bool) -> Outcome {
     set_aref(vector, &Value::size(pointer), element.clone())?;
     set_fill_pointer(operator, vector, pointer + 1)?;
     Ok(Value::size(pointer))
-}
-
-/// The dimensions that `make-array` is given: a number or a list of numbers.
-fn given_dimensions(value: &Value) -> Outcome<Vec<usize>> {
-    let parts = match value {
-        Value::Fixnum(_) => vec![value.clone()],
-        _ => list_elements("make-array", value)?,
-    };
-    let mut dimensions = Vec::new();
-    for part in parts {
-        let wrong = || Escape::wrong_type("make-array", symbol::UNSIGNED_BYTE, &part);
-        dimensions.push(part.as_index().ok_or_else(wrong)?);
-    }
-    let size = dimensions.iter().try_fold(1usize, |size, n| size.checked_mul(*n));
-    if dimensions.len() > 64 || size.is_none_or(|size| size > 1 << 62) {
-        return Err(Escape::program("make-array: the array would be too large"));
-    }
-    Ok(dimensions)
-}
-
-/// Nested sequences as elements in row-major order.
-fn contents(value: &Value, dimensions: &[usize], into: &mut Vec<Value>) -> Outcome<()> {
-    let Some((length, inner)) = dimensions.split_first() else {
-        into.push(value.clone());
-        return Ok(());
-    };
-    let all = elements("make-array", value)?;
-    if all.len() != *length {
-        let text = format!(
-            "make-array: the contents have {} elements where the shape has {length}",
-            all.len()
-        );
-        return Err(Escape::of(symbol::SHAPE_ERROR, text));
-    }
-    for element in &all {
-        contents(element, inner, into)?;
-    }
-    Ok(())
-}
-
-const MAKE: [Symbol; 5] = [
-    symbol::KEY_ELEMENT_TYPE,
-    symbol::KEY_INITIAL_ELEMENT,
-    symbol::KEY_INITIAL_CONTENTS,
-    symbol::KEY_ADJUSTABLE,
-    symbol::KEY_FILL_POINTER,
-];
-
-fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let [element_type, initial, given, adjustable, fill] = keywords(lisp, &a[1..], MAKE)?;
-    let dimensions = given_dimensions(&a[0])?;
-    let size = dimensions.iter().product::<usize>();
-    let mut stored = match &element_type {
-        Some(specifier) => stored(lisp, specifier)?,
-        None => Stored::General,
-    };
-    let adjustable = adjustable.is_some_and(|value| value.truth());
-    let fill = match fill {
-        None | Some(Value::Nil) => None,
-        Some(Value::Symbol(symbol::T)) => Some(size),
-        Some(value) => {
-            let wrong = || Escape::wrong_type("make-array", symbol::UNSIGNED_BYTE, &value);
-            Some(value.as_index().filter(|n| *n <= size).ok_or_else(wrong)?)
-        }
-    };
-    if (fill.is_some() || dimensions.len() != 1)
-        && (stored == Stored::Characters && dimensions.len() != 1)
-        || (fill.is_some() && matches!(stored, Stored::Packed(_)))
-    {
-        // Strings have one axis, and packed storage does not grow.
-        stored = Stored::General;
-    }
-    let all = match given {
-        Some(given) => {
-            let mut all = Vec::with_capacity(size);
-            contents(&given, &dimensions, &mut all)?;
-            Some(all)
-        }
-        None => None,
-    };
-    match stored {
-        Stored::Packed(element_type) => {
-            let shape = Shape::new(dimensions.iter().copied())?;
-            match (all, initial) {
-                (Some(all), _) => packed_array(element_type, shape, &all),
-                (None, Some(value)) => {
-                    let number = value_number("make-array", &value, element_type)?;
-                    Ok(Value::packed(Array::full(element_type, shape, number)?))
-                }
-                (None, None) => Ok(Value::packed(Array::zeros(element_type, shape)?)),
-            }
-        }
-        Stored::Characters => {
-            let all = all.unwrap_or_else(|| vec![initial.unwrap_or(Value::Char(' ')); size]);
-            make_string(&all, fill, adjustable)
-        }
-        Stored::General => {
-            let default = if element_type.is_some_and(|t| is_number_type(&t)) {
-                Value::Fixnum(0)
-            } else {
-                NIL
-            };
-            let elements = all.unwrap_or_else(|| vec![initial.unwrap_or(default); size]);
-            Ok(Value::object(Object::Array(GeneralArray {
-                dimensions: RefCell::new(dimensions),
-                elements: RefCell::new(elements),
-                fill_pointer: Cell::new(fill),
-                adjustable,
-            })))
-        }
-    }
-}
-
-fn is_number_type(specifier: &Value) -> bool {
-    let head = specifier.as_cons().map(|pair| pair.car()).unwrap_or_else(|| specifier.clone());
-    let numeric = [
-        symbol::INTEGER,
-        symbol::UNSIGNED_BYTE,
-        symbol::SIGNED_BYTE,
-        symbol::NUMBER,
-        symbol::REAL,
-        symbol::RATIONAL,
-        symbol::DOUBLE_FLOAT,
-        symbol::SINGLE_FLOAT,
-        symbol::FIXNUM,
-        symbol::BIT,
-    ];
-    numeric.iter().any(|name| head.is_symbol(*name))
-}
-
-fn make_string(all: &[Value], fill: Option<usize>, adjustable: bool) -> Outcome {
-    let mut characters = Vec::with_capacity(all.len());
-    for element in all {
-        let Value::Char(c) = element else {
-            return Err(Escape::wrong_type("make-array", symbol::CHARACTER, element));
-        };
-        characters.push(*c);
-    }
-    let text = Text::from(characters);
-    text.fill_pointer.set(fill);
-    text.adjustable.set(adjustable);
-    Ok(Value::String(Ref::new(text)))
-}
-
-fn adjust_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let [_, initial, given, _, fill] = keywords(lisp, &a[2..], MAKE)?;
-    let (old, new) = (dimensions("adjust-array", &a[0])?, given_dimensions(&a[1])?);
-    if old.len() != new.len() {
-        return Err(wrong_rank(new.len(), old.len()));
-    }
-    let size = new.iter().product::<usize>();
-    let mut all = vec![initial.unwrap_or_default(); size];
-    if let Some(given) = given {
-        all.clear();
-        contents(&given, &new, &mut all)?;
-    } else {
-        for (at, slot) in all.iter_mut().enumerate() {
-            let index = unravel(&new, at);
-            if index.iter().zip(&old).all(|(i, length)| (*i as usize) < *length) {
-                let from = index.iter().zip(&old).fold(0, |at, (i, n)| at * n + *i as usize);
-                *slot = row_major_get(&a[0], from)?;
-            }
-        }
-    }
-    if let Some(array) = a[0].as_array().filter(|array| array.adjustable) {
-        *array.elements.borrow_mut() = all;
-        *array.dimensions.borrow_mut() = new;
-        if let Some(fill) = fill.and_then(|value| value.as_index()) {
-            array.fill_pointer.set(Some(fill));
-        }
-        return Ok(a[0].clone());
-    }
-    if let Value::String(_) = &a[0] {
-        return make_string(&all, None, false);
-    }
-    match a[0].as_packed() {
-        Some(packed) => {
-            packed_array(packed.borrow().element_type(), Shape::new(new.iter().copied())?, &all)
-        }
-        None => Ok(Value::object(Object::Array(GeneralArray::new(new, all)))),
-    }
 }

@@ -1,6 +1,7 @@
 //! The language's functions that are written in Rust, one table per chapter of the standard,
 //! and their registration. The part of the library in Lisp is found through `loading`.
 
+mod array_making;
 pub mod arrays;
 pub mod characters;
 pub mod conditions;
