@@ -54,7 +54,7 @@ impl Lisp {
     fn eval_in_source(&mut self, form: &Value) -> Outcome<Vec<Value>> {
         self.multiple = false;
         let result = crate::library::loading::eval_toplevel(self, form);
-        self.positions.borrow_mut().clear();
+        self.forget_positions();
         let first = result.map_err(|escape| self.signal_at_top(escape))?;
         Ok(self.take_values(first))
     }

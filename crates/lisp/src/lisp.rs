@@ -44,6 +44,8 @@ pub struct Lisp {
     pub sources: Sources,
     /// Where the pairs of the form being compiled were read: address of the pair and place.
     pub positions: RefCell<HashMap<usize, Span>>,
+    /// Expansions that `positions` names: alive, so that no other pair gets their address.
+    pub(crate) kept: RefCell<Vec<Value>>,
     /// Set from outside (Ctrl-C); the machine looks at calls and backward jumps.
     pub interrupt: Arc<AtomicBool>,
     /// The embedder's `Options::arguments`.
@@ -126,6 +128,7 @@ impl Lisp {
             packages: Packages::new(),
             sources: Sources::default(),
             positions: RefCell::default(),
+            kept: RefCell::default(),
             interrupt: Arc::default(),
             arguments: options.arguments,
             frame_limit: options.frame_limit,
@@ -189,8 +192,15 @@ impl Lisp {
             let mut positions = self.positions.borrow_mut();
             if let Some(span) = positions.get(&from.address()).copied() {
                 positions.entry(to.address()).or_insert(span);
+                self.kept.borrow_mut().push(expansion.clone());
             }
         }
+    }
+
+    /// Forgets the positions of a form that has been evaluated.
+    pub(crate) fn forget_positions(&self) {
+        self.positions.borrow_mut().clear();
+        drop(self.kept.take());
     }
 
     /// Evaluates a form in no lexical environment; its first value.

@@ -183,7 +183,7 @@ impl Lisp {
         let mut reader = Reader::new(text, Some(source));
         while let Some(form) = read_next(&mut reader, self)? {
             let outcome = eval_toplevel(self, &form);
-            self.positions.borrow_mut().clear();
+            self.forget_positions();
             outcome?;
         }
         Ok(())

@@ -14,6 +14,7 @@ pub mod numbers_integer;
 pub mod numbers_random;
 pub mod packages;
 pub mod pathnames;
+mod sequence_pairs;
 pub mod sequence_parts;
 pub mod sequences;
 pub mod streams;

@@ -97,12 +97,14 @@ impl Lisp {
         crate::stack::check("the stream")?;
         match self.route(stream, false)? {
             Route::Here => {
-                let is_file = matches!(
-                    &*stream_of("read-char", stream)?.kind.borrow(),
-                    StreamKind::Input { characters, position, .. }
-                        if *position == characters.len()
-                );
-                if is_file {
+                let here = stream_of("read-char", stream)?;
+                let asks = here.name.is_empty()
+                    && matches!(
+                        &*here.kind.borrow(),
+                        StreamKind::Input { characters, position, .. }
+                            if *position == characters.len()
+                    );
+                if asks {
                     // Whoever is asked something should see the question first.
                     let output = self.variable(symbol::STANDARD_OUTPUT).clone();
                     self.flush(&output)?;
