@@ -102,12 +102,12 @@ impl<'a> Running<'a> {
 
     /// Loads a file.
     pub fn load_file(&mut self, path: &str) -> Result<(), Ended> {
-        self.busily(|lisp| Ok(lisp.load_file(path)?))
+        self.busily(|lisp| lisp.load_file(path))
     }
 
     /// Loads a text that messages call `name`.
     pub fn load_text(&mut self, name: &str, text: &str) -> Result<(), Ended> {
-        self.busily(|lisp| Ok(lisp.load_source(name, text)?))
+        self.busily(|lisp| lisp.load_source(name, text))
     }
 
     /// Reads and evaluates a text form by form. `before` sees each form, `after` its values.
@@ -125,7 +125,7 @@ impl<'a> Running<'a> {
                 Next::End => return Ok(()),
             };
             before(self, &form);
-            let values = self.busily(|lisp| Ok(lisp.eval_form_read(&form)?))?;
+            let values = self.busily(|lisp| lisp.eval_form_read(&form))?;
             after(self, values)?;
             rest = blanked(&rest, used);
         }
@@ -160,7 +160,7 @@ impl<'a> Running<'a> {
         let lisp = &mut self.session.lisp;
         let stream = lisp.variable(symbol::STANDARD_OUTPUT).clone();
         let written = lisp.write(&stream, &format!("{fresh}{line}\n"));
-        Ok(written.map_err(|escape| lisp.unhandled(escape))?)
+        written.map_err(|escape| lisp.unhandled(escape))
     }
 
     /// Writes what is still buffered; what cannot be written ends the program.

@@ -14,7 +14,6 @@ use completion::Names;
 use editor::{Input, Line};
 use rung::Value;
 use rung_lisp::package::CL;
-use rung_lisp::symbol::NIL;
 use rung_lisp::value::list;
 use rung_lisp::{Unhandled, UnhandledKind};
 use std::path::Path;
@@ -123,7 +122,10 @@ fn load_init(running: &mut Running) -> Option<i32> {
 /// The prompt's variables, with values from the start: reading one is never an error.
 fn define_memory(running: &mut Running) {
     for name in ["-", "+", "++", "+++", "*", "**", "***", "/", "//", "///"] {
-        set(running, name, Value::symbol(NIL));
+        let lisp = &mut running.session.lisp;
+        let symbol = lisp.intern(CL, name);
+        lisp.packages.export(&lisp.symbols, CL, symbol);
+        set(running, name, Value::Nil);
     }
 }
 
@@ -156,6 +158,6 @@ fn remember_form(running: &mut Running, form: &Value) {
 
 fn remember_values(running: &mut Running, values: &[Value]) {
     shift(running, ["/", "//", "///"], list(values.to_vec()));
-    let first = values.first().cloned().unwrap_or_else(|| Value::symbol(NIL));
+    let first = values.first().cloned().unwrap_or_default();
     shift(running, ["*", "**", "***"], first);
 }

@@ -1,0 +1,279 @@
+//! Programs, standard input, the prompt, and every kind of bad input, through the built command.
+
+mod common;
+
+use common::{Folder, feed, ran, run, run_in, rung};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+/// Exit code and standard error of a program.
+fn fails(text: &str) -> (Option<i32>, String) {
+    let folder = Folder::new();
+    folder.file("p.lisp", text);
+    let ran = run_in(&folder, &["p.lisp"]);
+    (ran.code, ran.err)
+}
+
+#[test]
+fn a_program_gets_its_arguments_and_its_output_is_its_own() {
+    let folder = Folder::new();
+    folder.file("p.lisp", "(print (uiop:command-line-arguments))\n");
+    let ran = run_in(&folder, &["p.lisp", "--no-simd", "--", "a", "--gpu", "-h"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(ran.out.trim(), "(\"a\" \"--gpu\" \"-h\")");
+}
+
+#[test]
+fn expressions_print_their_values_in_order_before_the_file() {
+    let folder = Folder::new();
+    folder.file("p.lisp", "(format t \"x is ~a~%\" *x*)\n");
+    let ran = run_in(&folder, &["-e", "(defvar *x* 5) (+ 1 2)", "p.lisp", "-e", "(values 1 2)"]);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("*X*\n3\n1\n2\nx is 5\n", ""));
+    assert_eq!(
+        run(&["--json", "-e", "(values 1 \"a\")"]).out,
+        "{\"schema\":1,\"values\":[\"1\",\"\\\"a\\\"\"]}\n"
+    );
+}
+
+#[test]
+fn standard_input_is_a_script_without_echo() {
+    let folder = Folder::new();
+    let ran = feed(rung(&folder), "(defun f (x) (* x x))\n(f 3)\n(format t \"~a~%\" (f 4))\n");
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "16\n", ""));
+    let mut command = rung(&folder);
+    command.arg("-");
+    let failed = feed(command, "\n(car 5)");
+    assert_eq!(failed.code, Some(1));
+    assert!(failed.err.contains("--> -:2:1"), "{}", failed.err);
+}
+
+#[test]
+fn exit_codes() {
+    assert_eq!(run(&["-e", "(quit 7)"]).code, Some(7));
+    assert_eq!(run(&["-e", "(error \"no\")"]).code, Some(1));
+    let absent = run(&["no-such-file.lisp"]);
+    assert_eq!(absent.code, Some(3));
+    assert_eq!(
+        absent.err,
+        "rung: error: cannot read no-such-file.lisp: no such file or directory\n"
+    );
+    assert_eq!(run(&["."]).code, Some(3));
+    let device = run(&["--device=no-such-gpu", "-e", "(print 1)"]);
+    assert_eq!((device.code, device.out.as_str()), (Some(4), ""));
+    assert!(device.err.starts_with("rung: error: --device=no-such-gpu: no "), "{}", device.err);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_an_unreadable_file() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("p.lisp"), b"(print 1)\n\xff\xfe").unwrap();
+    let ran = run_in(&folder, &["p.lisp"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(3), "rung: error: p.lisp:2: not UTF-8\n"));
+}
+
+#[test]
+fn unbalanced_parentheses_are_shown_where_they_open() {
+    let (code, text) = fails("(print 1)\n  (defun f (x)\n    (car x)\n");
+    assert_eq!(code, Some(1));
+    assert!(
+        text.starts_with("error: end of file inside a list that began at p.lisp:2:3\n"),
+        "{text}"
+    );
+    assert!(text.contains(" --> p.lisp:2:3\n  |\n2 |   (defun f (x)\n  |   ^"), "{text}");
+}
+
+#[test]
+fn an_unknown_function_gets_a_suggestion() {
+    let (code, text) = fails("(print\n  (lenght '(1 2)))\n");
+    assert_eq!(code, Some(1));
+    assert!(text.contains("lenght") && text.contains("--> p.lisp:2:3"), "{text}");
+    assert!(text.contains("hint: did you mean length"), "{text}");
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_both_named() {
+    let (code, text) = fails("(la:matmul (la:ones '(3 4)) (la:ones '(2 4)))\n");
+    assert_eq!(code, Some(1));
+    let expected = "\
+error: linalg: matmul inner dimensions differ: (3 4) and (2 4)
+ --> p.lisp:1:1
+  |
+1 | (la:matmul (la:ones '(3 4)) (la:ones '(2 4)))
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  hint: (la:transpose b) has shape (4 2), which fits
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn mistakes_with_values_name_the_values_and_the_place() {
+    for (program, words) in [
+        ("(aref (la:ones '(2 3)) 2 0)", ["2", "p.lisp:1:1"]),
+        ("(car 5)", ["expected a list: got 5", "p.lisp:1:1"]),
+        ("(print (/ 1 0))", ["division by zero", "p.lisp:1:8"]),
+        ("(la:exp \"a\")", ["\"a\"", "p.lisp:1:1"]),
+    ] {
+        let (code, text) = fails(program);
+        assert_eq!(code, Some(1), "{program}: {text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{program}: {text}");
+        assert!(!text.contains("panicked") && !text.contains(".rs:"), "{text}");
+    }
+}
+
+#[test]
+fn deep_recursion_is_a_condition() {
+    let (code, text) = fails("(defun f (n) (+ 1 (f n)))\n(f 0)\n");
+    assert_eq!(code, Some(1));
+    assert!(text.contains("recursion is deeper than 100000"), "{text}");
+    let limited = run(&["--stack=50", "-e", "(defun f (n) (+ 1 (f n))) (f 0)"]);
+    assert!(limited.err.contains("deeper than 50 frames"), "{}", limited.err);
+    // Natives that call back recurse on the native stack.
+    let (code, text) = fails("(defun f (n) (mapcar #'f (list n)))\n(f 0)\n");
+    assert_eq!(code, Some(1), "{text}");
+}
+
+#[test]
+fn messages_have_a_short_and_a_json_form() {
+    let folder = Folder::new();
+    folder.file("p.lisp", "\n(car 5)\n");
+    let short = "p.lisp:2:1: error: car: expected a list: got 5\n";
+    assert_eq!(run_in(&folder, &["-q", "p.lisp"]).err, short);
+    assert_eq!(run_in(&folder, &["--message-format=short", "p.lisp"]).err, short);
+    let ran = run_in(&folder, &["--json", "p.lisp"]);
+    let value: serde_json::Value = serde_json::from_str(&ran.err).unwrap();
+    assert_eq!((&value["line"], &value["code"]), (&2.into(), &"type-error".into()));
+    let usage: serde_json::Value = serde_json::from_str(&run(&["--json", "--gpo"]).err).unwrap();
+    assert_eq!(usage["code"], "usage");
+}
+
+#[test]
+fn colours_are_off_in_a_pipe_and_on_when_forced() {
+    assert!(!run(&["-e", "(car 5)"]).err.contains('\x1b'));
+    assert!(run(&["--color=always", "-e", "(car 5)"]).err.contains("\x1b[1;31merror:"));
+}
+
+#[test]
+fn explain_follows_the_run_even_when_the_program_fails() {
+    let program = "(la:exp (la:ones '(3))) (car 5)";
+    let table = run(&["--explain", "-e", program]);
+    assert_eq!(table.code, Some(1));
+    let (before, after) = table.err.split_once("operation").unwrap();
+    assert!(before.starts_with("error: car") && after.contains("not asked for: --gpu"));
+    let json = run(&["explain", "--json", "-e", "(la:exp (la:ones '(3)))"]);
+    let value: serde_json::Value = serde_json::from_str(&json.err).unwrap();
+    assert_eq!(value["calls"][0]["operation"], "exp");
+    assert_eq!(value["settings"]["threads"]["origin"], "built in");
+}
+
+#[test]
+fn a_missing_device_or_library_is_one_warning() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.args(["--gpu", "--blas", "-e", "(la:sum (la:ones '(3)))"]);
+    command.env("VK_DRIVER_FILES", "/nonexistent").env("VK_ICD_FILENAMES", "/nonexistent");
+    command.env("RUNG_BLAS", "/nonexistent");
+    let ran = ran(command.output().unwrap());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "3.0\n"));
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ran.err);
+    assert!(lines.iter().all(|line| line.ends_with("; running without it.")), "{}", ran.err);
+}
+
+#[test]
+fn demanding_an_absent_rung_is_an_error() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.args(["--blas", "--on-decline=error", "-e", "1"]).env("RUNG_BLAS", "/nonexistent");
+    let ran = ran(command.output().unwrap());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""));
+    assert!(ran.err.starts_with("rung: error: --blas: "), "{}", ran.err);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.args(["-e", "(dotimes (i 1000000) (print i))"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    {
+        let mut out = BufReader::with_capacity(16, child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+    }
+    let status = child.wait().unwrap();
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!((status.code(), text.as_str()), (Some(0), ""));
+}
+
+/// Starts an endless program that says when it runs, and interrupts it.
+#[cfg(unix)]
+fn interrupted(program: &str, times: usize) -> (Option<i32>, String) {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.args(["-e", program]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    for _ in 0..times {
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    (child.wait().unwrap().code(), rest)
+}
+
+#[cfg(unix)]
+#[test]
+fn the_first_interrupt_unwinds_and_ends_with_130() {
+    let program = "(unwind-protect (progn (print 1) (terpri) (finish-output) (loop)) \
+                   (print :cleaned))";
+    let (code, rest) = interrupted(program, 1);
+    assert_eq!(code, Some(130));
+    assert!(rest.contains(":CLEANED"), "{rest:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_second_interrupt_quits_at_once() {
+    let program = "(progn (print 1) (terpri) (finish-output) (unwind-protect (loop) (loop)))";
+    assert_eq!(interrupted(program, 2).0, Some(130));
+}
+
+#[test]
+fn the_prompt_remembers_values_and_survives_errors() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.args(["repl", "--no-init"]);
+    let typed = "(+ 1\n 2)\n(* * 10)\n(list * ** -)\n(values)\n(values 1 2)\n/\n(car 5)\n\
+                 (error \"mine\")\n(format t \"no newline\")\n:q\n(print :never)\n";
+    let ran = feed(command, typed);
+    assert_eq!(ran.code, Some(0));
+    let expected = "3\n30\n(30 3 (LIST * ** -))\n; no values\n1\n2\n(1 2)\nno newline\nNIL\n";
+    assert_eq!(ran.out, expected);
+    assert!(ran.err.contains("error: car: expected a list: got 5\n"), "{}", ran.err);
+    assert!(ran.err.contains("error: mine\n") && ran.err.contains("  0: [abort]"), "{}", ran.err);
+}
+
+#[test]
+fn the_prompt_ends_with_the_code_of_quit() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.arg("repl");
+    assert_eq!(feed(command, "(quit 3)\n").code, Some(3));
+}
+
+#[test]
+fn the_prompt_needs_no_home_and_loads_init() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.arg("repl").env_remove("HOME");
+    assert_eq!(feed(command, "1\n").out, "1\n");
+    folder.file(".config/rung/init.lisp", "(defvar *mine* 42)\n");
+    let mut command = rung(&folder);
+    command.arg("repl");
+    assert_eq!(feed(command, "*mine*\n").out, "42\n");
+}
