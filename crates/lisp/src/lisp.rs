@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -103,6 +103,9 @@ pub struct Options {
     pub error_output: Box<dyn Write>,
     /// Standard input.
     pub input: Box<dyn BufRead>,
+    /// Which of input, output and error output are terminals: what `interactive-stream-p` says,
+    /// and so whether programs show their progress.
+    pub terminals: [bool; 3],
 }
 
 impl Default for Options {
@@ -115,6 +118,11 @@ impl Default for Options {
             output: Box::new(BufWriter::new(std::io::stdout())),
             error_output: Box::new(std::io::stderr()),
             input: Box::new(BufReader::new(std::io::stdin())),
+            terminals: [
+                std::io::stdin().is_terminal(),
+                std::io::stdout().is_terminal(),
+                std::io::stderr().is_terminal(),
+            ],
         }
     }
 }
@@ -154,7 +162,7 @@ impl Lisp {
             library: Library::default(),
             warned: Default::default(),
         };
-        let streams = (options.input, options.output, options.error_output);
+        let streams = (options.input, options.output, options.error_output, options.terminals);
         crate::library::start(&mut lisp, streams);
         lisp
     }

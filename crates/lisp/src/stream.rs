@@ -40,12 +40,19 @@ pub struct Stream {
     pub column: Cell<usize>,
     /// The file's name, for printing; empty for other streams.
     pub name: String,
+    /// A person sees what is written, or types what is read.
+    pub terminal: Cell<bool>,
 }
 
 impl Stream {
     /// A stream on something.
     pub fn new(kind: StreamKind) -> Stream {
-        Stream { kind: RefCell::new(kind), column: Cell::new(0), name: String::new() }
+        Stream {
+            kind: RefCell::new(kind),
+            column: Cell::new(0),
+            name: String::new(),
+            terminal: Cell::new(false),
+        }
     }
 
     /// Reads the characters of a text.

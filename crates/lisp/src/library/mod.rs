@@ -135,7 +135,7 @@ fn register(lisp: &mut Lisp, native: &Native) {
 }
 
 /// What the standard streams are connected to: input, output, error output.
-pub(crate) type StandardStreams = (Box<dyn BufRead>, Box<dyn Write>, Box<dyn Write>);
+pub(crate) type StandardStreams = (Box<dyn BufRead>, Box<dyn Write>, Box<dyn Write>, [bool; 3]);
 
 /// Fills a new Lisp.
 pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
@@ -183,17 +183,23 @@ pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
     }
 }
 
-fn define_variables(lisp: &mut Lisp, (input, output, error_output): StandardStreams) {
+fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): StandardStreams) {
     let constants = [(symbol::T, T), (symbol::NIL, NIL)];
     for (name, value) in constants {
         lisp.symbols[name].value = value;
         lisp.symbols[name].kind = VariableKind::Constant;
     }
-    let stream = |kind| Value::object(Object::Stream(Stream::new(kind)));
-    let input = stream(StreamKind::Input { source: input, characters: Vec::new(), position: 0 });
-    let output = stream(StreamKind::Output(output));
-    let error_output = stream(StreamKind::Output(error_output));
-    let both = stream(StreamKind::TwoWay { input: input.clone(), output: output.clone() });
+    let stream = |kind, terminal| {
+        let stream = Stream::new(kind);
+        stream.terminal.set(terminal);
+        Value::object(Object::Stream(stream))
+    };
+    let input = StreamKind::Input { source: input, characters: Vec::new(), position: 0 };
+    let input = stream(input, terminals[0]);
+    let output = stream(StreamKind::Output(output), terminals[1]);
+    let error_output = stream(StreamKind::Output(error_output), terminals[2]);
+    let both = StreamKind::TwoWay { input: input.clone(), output: output.clone() };
+    let both = stream(both, false);
     let format = Value::symbol(symbol::DOUBLE_FLOAT);
     let package = Value::object(Object::Package(package::CL_USER));
     let features = features(lisp);

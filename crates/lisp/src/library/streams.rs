@@ -75,6 +75,16 @@ impl Lisp {
         }
     }
 
+    /// Whether a person is at the other end of a stream.
+    fn is_terminal(&self, stream: &Value) -> Outcome<bool> {
+        crate::stack::check("the stream")?;
+        match self.route(stream, true)? {
+            Route::Here => Ok(stream_of("interactive-stream-p", stream)?.terminal.get()),
+            Route::Other(stream) => self.is_terminal(&stream),
+            Route::Several(_) => Ok(false),
+        }
+    }
+
     /// The column that the next character written goes to.
     pub fn column(&self, stream: &Value) -> usize {
         match self.route(stream, true) {
@@ -265,6 +275,12 @@ pub static STREAMS: &[Native] = &[
         let stream = stream_of("open-stream-p", &a[0])?;
         Ok(Value::boolean(!matches!(&*stream.kind.borrow(), StreamKind::Closed)))
     }),
+    native(
+        "interactive-stream-p",
+        "stream",
+        "Whether a person is at the other end: true of a terminal.",
+        |lisp, a| Ok(Value::boolean(lisp.is_terminal(&a[0])?)),
+    ),
     native("input-stream-p", "stream", "Whether it gives input.", |_, a| {
         let kind = stream_of("input-stream-p", &a[0])?.kind.borrow();
         let output = matches!(
