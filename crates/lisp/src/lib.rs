@@ -4,6 +4,22 @@
 //! (`compile`, `code`) and run (`machine`). Values are in `value`, their bodies in `object`,
 //! the one counted pointer in `heap`. This crate knows no array operation and no device: those
 //! come through native functions that the embedder registers. Start at `lisp::Lisp`.
+//!
+//! ```
+//! use std::rc::Rc;
+//! use rung_lisp::{Lisp, Options, Value};
+//!
+//! let mut lisp = Lisp::new(Options { arguments: vec!["a".into()], ..Options::default() });
+//! lisp.define_native("demo", "answer", "", "The answer.", Rc::new(|_, _| Ok(Value::Fixnum(42))));
+//! let values = lisp.eval_text("prog.lisp", "(list (demo:answer) (+ 1/3 2))").unwrap();
+//! assert_eq!(lisp.print(&values[0]), "(42 7/3)");
+//! let error = lisp.eval_text("prog.lisp", "(car 5)").unwrap_err();
+//! assert_eq!(error.short(), "prog.lisp:1:1: error: car: expected a list: got 5");
+//! ```
+//!
+//! Run Lisp on a thread with a large stack and tell it the size (`Options::native_stack`, less
+//! some 100 KB): natives that call back into Lisp, the reader, the printer and the compiler
+//! recurse on it, and signal `storage-condition` when it is spent.
 #![deny(unsafe_code)]
 
 pub mod code;

@@ -108,6 +108,31 @@ impl Machine {
                 self.stacks.values[result].put(value);
             }};
         }
+        // A call of a closure whose arguments lie as its parameters do.
+        macro_rules! open_frame {
+            ($callee:expr, $ops:expr, $registers:expr, $first:expr, $result:expr) => {{
+                poll!();
+                if self.stacks.frames.len() >= self.frame_limit {
+                    stop!(too_many_frames(lisp));
+                }
+                let needed = $first + $registers;
+                if self.stacks.values.len() < needed {
+                    self.stacks.values.resize(needed + needed / 2 + 64, NIL);
+                }
+                self.stacks.frames.push(Frame {
+                    function: std::mem::replace(&mut self.function, $callee),
+                    ops: std::mem::replace(&mut ops, $ops),
+                    pc: pc as u32,
+                    base: base as u32,
+                    registers: self.registers as u32,
+                    result: $result as u32,
+                });
+                base = $first;
+                pc = 0;
+                self.base = base;
+                self.registers = $registers;
+            }};
+        }
         // Numbers are written in place; see `Value::put_fixnum`.
         macro_rules! binary {
             ($to:expr, $a:expr, $b:expr, $checked:ident, $operator:tt, $slow:ident) => {{
@@ -256,29 +281,10 @@ impl Machine {
                         Function::Closure(closure)
                             if closure.code.simple == Some(u16::from(count)) =>
                         {
-                            poll!();
-                            if self.stacks.frames.len() >= self.frame_limit {
-                                stop!(too_many_frames(lisp));
-                            }
-                            let registers = closure.code.registers as usize;
-                            let needed = first + registers;
-                            let callee_ops = closure.code.ops.clone();
                             let callee = function.clone();
-                            if self.stacks.values.len() < needed {
-                                self.stacks.values.resize(needed + needed / 2 + 64, NIL);
-                            }
-                            self.stacks.frames.push(Frame {
-                                function: std::mem::replace(&mut self.function, callee),
-                                ops: std::mem::replace(&mut ops, callee_ops),
-                                pc: pc as u32,
-                                base: base as u32,
-                                registers: self.registers as u32,
-                                result: first as u32,
-                            });
-                            base = first;
-                            pc = 0;
-                            self.base = base;
-                            self.registers = registers;
+                            let callee_ops = closure.code.ops.clone();
+                            let registers = closure.code.registers as usize;
+                            open_frame!(callee, callee_ops, registers, first, first);
                         }
                         Function::Native(_) => {
                             let function = function.clone();
@@ -305,9 +311,20 @@ impl Machine {
                     }
                 }
                 Op::CallValue { base: result, count } => {
+                    let result = base + result as usize;
+                    if let Value::Function(function) = &self.stacks.values[result]
+                        && let Function::Closure(closure) = &**function
+                        && closure.code.simple == Some(count)
+                    {
+                        let callee = function.clone();
+                        let callee_ops = closure.code.ops.clone();
+                        let registers = closure.code.registers as usize;
+                        self.stacks.values[result].release();
+                        open_frame!(callee, callee_ops, registers, result + 1, result);
+                        continue;
+                    }
                     poll!();
                     settle!();
-                    let result = base + result as usize;
                     let designator = std::mem::take(&mut self.stacks.values[result]);
                     let function = attempt!(lisp.function_of(&designator));
                     attempt!(self.call(lisp, function, result + 1, count as usize, result));

@@ -100,8 +100,12 @@ impl Lisp {
     fn run(&mut self, function: &Ref<Function>, arguments: &[Value]) -> Outcome {
         crate::stack::check("the recursion of native functions")?;
         let mut stacks = self.stacks.pop().unwrap_or_default();
-        stacks.values.clear();
-        stacks.values.extend_from_slice(arguments);
+        if stacks.values.len() < arguments.len() {
+            stacks.values.resize(arguments.len() + 64, Value::Nil);
+        }
+        for (register, argument) in stacks.values.iter_mut().zip(arguments) {
+            register.put(argument.clone());
+        }
         let (controls, bindings) = (self.controls.len(), self.bindings.len());
         let frame_limit = self.frames_left;
         let mut machine = Machine {
@@ -125,10 +129,15 @@ impl Lisp {
         self.controls.truncate(controls);
         self.unbind_to(bindings);
         let mut stacks = machine.stacks;
-        stacks.values.clear();
-        stacks.frames.clear();
-        stacks.lots.clear();
-        stacks.pending.clear();
+        if result.is_err() {
+            // A run that ends well has let go of everything itself; this one stopped with frames
+            // open, the innermost of them up to `top`, and perhaps arguments above.
+            let top = (machine.base + machine.registers + 64).min(stacks.values.len());
+            stacks.values[..top].iter_mut().for_each(Value::release);
+            stacks.frames.clear();
+            stacks.lots.clear();
+            stacks.pending.clear();
+        }
         self.stacks.push(stacks);
         result
     }
