@@ -51,3 +51,17 @@ fn report(said: &str) {
         version::line()
     ));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_with_70_and_an_end_with_its_code() {
+        let divisor = "0".len() - 1;
+        assert_eq!(guard(1 << 20, move || (1 / divisor) as i32), 70);
+        assert_eq!(guard(1 << 20, || 7), 7);
+        // The other tests report as usual.
+        let _ = std::panic::take_hook();
+    }
+}

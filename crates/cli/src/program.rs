@@ -2,7 +2,7 @@
 
 use crate::commands::{self, Invocation};
 use crate::failure::{Exit, Failure};
-use crate::run::{Ended, Running, Stopped};
+use crate::run::{Ended, Mode, Running, Stopped};
 use crate::{repl, suggest};
 use rung::Value;
 use rung_base::settings::{Explain, Origin};
@@ -25,7 +25,7 @@ pub fn without_command(invocation: &Invocation) -> Result<i32, Failure> {
 /// `rung run FILE`.
 pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let script = script(invocation)?;
-    let mut running = Running::start(invocation)?;
+    let mut running = Running::start(invocation, Mode::Script)?;
     let code = match everything(&mut running, script.as_ref()).and_then(|()| running.flush()) {
         Ok(()) => 0,
         Err(Stopped(code)) => code,
@@ -51,7 +51,7 @@ pub fn explain(invocation: &Invocation) -> Result<i32, Failure> {
 
 /// `rung repl`.
 pub fn prompt(invocation: &Invocation) -> Result<i32, Failure> {
-    let mut running = Running::start(invocation)?;
+    let mut running = Running::start(invocation, Mode::Prompt)?;
     let code = match before(&mut running) {
         Ok(()) => repl::read_and_print(&mut running),
         Err(Stopped(code)) => code,

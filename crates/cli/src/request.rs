@@ -98,6 +98,9 @@ impl Request {
     pub fn settle(&mut self) -> Result<(), Failure> {
         self.settle_portable()?;
         self.settle_device()?;
+        if self.verbose.value > 0 {
+            self.settings.blas_verbose.set(true, self.verbose.origin.clone());
+        }
         if self.json.value && self.settings.explain.value == Explain::Table {
             self.settings.explain.value = Explain::Json;
         }

@@ -5,7 +5,7 @@
 
 use crate::commands::Invocation;
 use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interrupts, Waiting};
 use crate::screen::{Level, Place, Report};
 use crate::{STACK, failure, screen};
 use rung::{Lisp, Options, Session, Value};
@@ -16,8 +16,9 @@ use rung_lisp::{Next, Unhandled, UnhandledKind};
 use rung_ops::Rung;
 use serde_json::json;
 use std::cell::RefCell;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 /// Native stack kept back from Lisp for the code around it and for what a native does below its
 /// last check.
@@ -49,6 +50,48 @@ impl Write for Output {
     }
 }
 
+/// Standard input as the program sees it: what was printed before is shown before it waits.
+struct Input {
+    source: BufReader<io::Stdin>,
+    output: Output,
+    waiting: Waiting,
+}
+
+impl Read for Input {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(bytes)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.source.buffer().is_empty() {
+            self.waiting.store(true, Ordering::SeqCst);
+            let flushed = self.output.flush();
+            let count = flushed.and_then(|()| self.source.fill_buf().map(<[u8]>::len));
+            self.waiting.store(false, Ordering::SeqCst);
+            // Asking again at the end of the input would wait again on a terminal.
+            if count? == 0 {
+                return Ok(&[]);
+            }
+        }
+        self.source.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.source.consume(count);
+    }
+}
+
+/// What is run: the prompt takes Ctrl-C back to itself, a script ends by it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Script,
+    Prompt,
+}
+
 /// A session with its surroundings.
 pub struct Running<'a> {
     pub invocation: &'a Invocation,
@@ -65,14 +108,18 @@ pub struct Stopped(pub i32);
 
 impl<'a> Running<'a> {
     /// Finds the rungs, starts Lisp, and says what is missing.
-    pub fn start(invocation: &'a Invocation) -> Result<Running<'a>, Failure> {
+    pub fn start(invocation: &'a Invocation, mode: Mode) -> Result<Running<'a>, Failure> {
         let request = &invocation.request;
         let output = Output::new();
+        let waiting = Waiting::default();
+        let source = BufReader::new(io::stdin());
+        let input = Input { source, output: output.clone(), waiting: waiting.clone() };
         let options = Options {
             frame_limit: request.frames.value,
             native_stack: STACK - RESERVED_STACK,
             arguments: invocation.line.arguments.clone(),
             output: Box::new(output.clone()),
+            input: Box::new(input),
             ..Options::default()
         };
         let session = Session::new(&request.settings, options);
@@ -83,7 +130,8 @@ impl<'a> Running<'a> {
         for notice in &session.notices {
             invocation.screen.notice(notice);
         }
-        let interrupts = Interrupts::watch(session.lisp.interrupt_handle());
+        let waiting = if mode == Mode::Prompt { Waiting::default() } else { waiting };
+        let interrupts = Interrupts::watch(session.lisp.interrupt_handle(), waiting);
         let mut running = Running { invocation, session, output, interrupts };
         running.enter_package()?;
         Ok(running)

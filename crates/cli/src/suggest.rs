@@ -1,5 +1,7 @@
 //! "Did you mean": the known name nearest to a word that is not one.
 
+use rung_lisp::suggest::distance;
+
 /// The nearest of `names`, when it is near enough to be a slip of the fingers: one change for
 /// short words, a third of the letters for longer ones, or a beginning of three letters or more.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -15,26 +17,6 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         }
     }
     best.map(|(_, name)| name)
-}
-
-/// Letters changed, added, dropped or exchanged with their neighbour on the way from `a` to `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut next = vec![i];
-        for j in 1..=b.len() {
-            let changed = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = changed.min(row[j] + 1).min(next[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(before[j - 2] + 1);
-            }
-            next.push(least);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

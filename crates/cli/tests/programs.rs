@@ -243,6 +243,24 @@ fn the_second_interrupt_quits_at_once() {
     assert_eq!(interrupted(program, 2).0, Some(130));
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_script_that_waits_for_input() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    // The question is shown before the program waits, although the output is a pipe.
+    command.args(["-e", "(format t \"name? ~%\")", "-e", "(progn (princ 1) (read-line))"]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut asked = [0; 12];
+    out.read_exact(&mut asked).unwrap();
+    assert_eq!(&asked, b"name? \nNIL\n1");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
 #[test]
 fn the_prompt_remembers_values_and_survives_errors() {
     let folder = Folder::new();
