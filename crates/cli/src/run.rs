@@ -120,6 +120,7 @@ impl<'a> Running<'a> {
             arguments: invocation.line.arguments.clone(),
             output: Box::new(output.clone()),
             input: Box::new(input),
+            terminals: terminals(invocation),
             ..Options::default()
         };
         let session = Session::new(&request.settings, options);
@@ -272,6 +273,14 @@ impl<'a> Running<'a> {
 fn blanked(text: &str, count: usize) -> String {
     let blank = |(at, c): (usize, char)| if at < count && c != '\n' { ' ' } else { c };
     text.chars().enumerate().map(blank).collect()
+}
+
+/// Which of the standard streams are terminals to the program. Without notes and in JSON,
+/// standard error is none, so that programs show no progress there.
+fn terminals(invocation: &Invocation) -> [bool; 3] {
+    let progress = !invocation.screen.json && !invocation.screen.quiet;
+    let err = progress && io::stderr().is_terminal();
+    [io::stdin().is_terminal(), io::stdout().is_terminal(), err]
 }
 
 /// Every setting by name, for `--explain=json`.
