@@ -53,6 +53,10 @@ fn messages() {
             "test.lisp:1:1: error: destructuring-bind: too few arguments",
         ),
         ("(elt '(1 2) 5)", "test.lisp:1:1: error: elt: index 5 is outside a sequence of length 2"),
+        (
+            "(setf (aref #u8(1 2) 0) 300)",
+            "test.lisp:1:1: error: (setf aref): expected a value that fits (unsigned-byte 8): got 300",
+        ),
         ("(funcall 5)", "test.lisp:1:1: error: funcall: expected a function: got 5"),
         ("(dolist (x 5) x)", "test.lisp:1:1: error: car: expected a list: got 5"),
         (

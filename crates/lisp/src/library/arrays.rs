@@ -43,7 +43,13 @@ pub fn value_number(operator: &str, value: &Value, to: ElementType) -> Outcome<N
         Value::Fixnum(n) if to == ElementType::Bool && (0..=1).contains(n) => {
             Ok(Number::Bool(*n == 1))
         }
-        Value::Fixnum(n) if to != ElementType::Bool => Ok(Number::I64(*n)),
+        Value::Fixnum(n) if to == ElementType::I64 => Ok(Number::I64(*n)),
+        Value::Fixnum(n) if to == ElementType::I32 && i32::try_from(*n).is_ok() => {
+            Ok(Number::I64(*n))
+        }
+        Value::Fixnum(n) if to == ElementType::U8 && u8::try_from(*n).is_ok() => {
+            Ok(Number::I64(*n))
+        }
         _ => {
             let wanted = format!("a value that fits {}", type_name(to));
             let expected = element_type_value(to);

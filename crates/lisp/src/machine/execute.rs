@@ -302,6 +302,22 @@ impl Machine {
                     }
                 }
                 Op::TailCall { base: first, count, symbol } => {
+                    if let Value::Function(function) = &lisp.symbols[symbol].function
+                        && let Function::Closure(closure) = &**function
+                        && closure.code.simple == Some(u16::from(count))
+                        && !closure.code.lines.is_empty()
+                    {
+                        let registers = closure.code.registers as usize;
+                        if !Ref::same(function, &self.function) {
+                            ops = closure.code.ops.clone();
+                            self.function = function.clone();
+                        }
+                        poll!();
+                        let (first, count) = (base + first as usize, count as usize);
+                        self.move_down(base, first, count, registers);
+                        pc = 0;
+                        continue;
+                    }
                     settle!();
                     let function = attempt!(lisp.global_function(symbol));
                     let first = base + first as usize;
@@ -469,6 +485,26 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// Makes arguments at `first` the first registers of a frame that starts again at `base`.
+    #[inline(always)]
+    fn move_down(&mut self, base: usize, first: usize, count: usize, registers: usize) {
+        let values = &mut self.stacks.values;
+        for index in 0..count {
+            if let Value::Fixnum(number) = &values[first + index] {
+                let number = *number;
+                values[base + index].put_fixnum(number);
+            } else {
+                values.swap(base + index, first + index);
+            }
+        }
+        let end = (base + self.registers).max(first + count);
+        values[base + count..end].iter_mut().for_each(Value::release);
+        if values.len() < base + registers {
+            values.resize(base + registers + 64, NIL);
+        }
+        self.registers = registers;
     }
 
     #[inline(always)]
