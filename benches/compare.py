@@ -73,7 +73,7 @@ def products():
         lines = output(TARGET / "examples/product", "1", *map(str, SIZES))
         for line in lines[2:]:
             size, *numbers = line.split()
-            ours.setdefault(int(size), []).append([float(number) for number in numbers])
+            ours.setdefault(int(size.split("x")[0]), []).append([float(number) for number in numbers])
         for size in SIZES:
             row = [numpy_product(size, kind) for kind in ("f4", "f8")]
             theirs.setdefault(size, []).append(row)
