@@ -109,9 +109,15 @@ impl Call {
 
     /// The shapes that explain shows: those of the operands, else of the result.
     pub fn shown_shapes(&self) -> SmallVec<[Shape; 3]> {
+        // A product of two matrices is a stack of one, which nobody wrote.
+        let one = matches!(self.detail, Detail::Product(Product { batch: 1, .. }));
+        let shown = |a: &Array| match one {
+            true => a.shape().without(0, false),
+            false => a.shape().clone(),
+        };
         match self.operands.is_empty() {
             true => SmallVec::from_iter([self.shape.clone()]),
-            false => self.operands.iter().map(|a| a.shape().clone()).collect(),
+            false => self.operands.iter().map(shown).collect(),
         }
     }
 

@@ -151,17 +151,21 @@ fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
         }
     };
     let info = device.info().clone();
-    let round_trip = round_trip(device.as_ref());
+    // A software adapter serves tests; its speed says nothing, so it is not shown.
+    let round_trip = match (info.software, round_trip(device.as_ref())) {
+        (_, None) => "; round trip failed".to_string(),
+        (true, Some(_)) => String::new(),
+        (false, Some(us)) => format!("; round trip {us:.0} us"),
+    };
     let tested = selftest::device(device);
     let f64 = if info.f64 { "f64" } else { "no f64" };
     let software = if info.software { ", software" } else { "" };
     let (passed, all) = info.self_test;
     let text = format!(
-        "{}{software}; {}, {}; {f64}; round trip {}; rounding {passed}/{all}; self-test {tested}",
+        "{}{software}; {}, {}; {f64}{round_trip}; rounding {passed}/{all}; self-test {tested}",
         info.name,
         info.driver,
         info.backend,
-        round_trip.map_or("failed".to_string(), |us| format!("{us:.0} us")),
     );
     let finding = Finding::new("device", tested.mark(), text).part("wgpu");
     if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
