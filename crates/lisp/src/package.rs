@@ -67,7 +67,7 @@ const FIRST: &[(&str, &[&str], &[PackageId])] = &[
     ("KEYWORD", &[], &[]),
     ("RUNG", &[], &[CL]),
     ("COMMON-LISP-USER", &["CL-USER"], &[CL]),
-    ("LINALG", &["LA"], &[CL]),
+    ("LINALG", &["LA"], &[]),
     ("UIOP", &[], &[CL]),
 ];
 

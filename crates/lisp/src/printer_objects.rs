@@ -82,7 +82,7 @@ impl Printer<'_> {
         let value = Value::Object(reference.clone());
         let class = value.as_condition().map_or(symbol::CONDITION, |condition| condition.class);
         let report = match self.running_lisp() {
-            Some(lisp) => Some(crate::report::report_text(lisp, &value)?),
+            Some(lisp) => Some(crate::report::sentence(lisp, &value)?),
             None => None,
         };
         match report {

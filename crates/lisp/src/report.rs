@@ -13,6 +13,15 @@ use crate::source::Place;
 use crate::symbol;
 use crate::value::Value;
 
+/// What `princ` prints of a condition: the package whose function failed, and its report.
+pub fn sentence(lisp: &mut Lisp, condition: &Value) -> Outcome<String> {
+    let text = report_text(lisp, condition)?;
+    Ok(match condition.as_condition().map_or("", |found| &found.package) {
+        "" => text,
+        package => format!("{package}: {text}"),
+    })
+}
+
 /// The text of a condition: its report.
 pub fn report_text(lisp: &mut Lisp, condition: &Value) -> Outcome<String> {
     let Some(found) = condition.as_condition() else { return Ok(lisp.brief(condition)) };

@@ -101,3 +101,20 @@ fn tables_are_read_as_columns_or_as_a_matrix() {
     assert!(text.contains("cannot read /no/such/file"), "{text}");
     std::fs::remove_file(&path).unwrap();
 }
+
+/// `la:sqrt` once replaced `cl:sqrt`, because package linalg used package common-lisp.
+#[test]
+fn functions_of_linalg_do_not_replace_standard_ones_of_the_same_name() {
+    let mut session = session();
+    for op in table::operations() {
+        for name in op.names {
+            let same = format!("(and (fboundp 'cl::{name}) (eq #'cl::{name} #'la:{name}))");
+            assert_eq!(printed(&mut session, &same), "NIL", "{name}");
+        }
+    }
+    assert!(printed(&mut session, "(sqrt -1)").contains("the result is complex"));
+    assert_eq!(
+        printed(&mut session, "(list (exp 0) (abs -1/2) (search \"b\" \"abc\"))"),
+        "(1.0 1/2 1)"
+    );
+}

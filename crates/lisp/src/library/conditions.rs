@@ -220,7 +220,7 @@ pub static CONDITIONS: &[Native] = &[
         designated(lisp, a, symbol::SIMPLE_WARNING)
     }),
     native("rung::%show-warning", "condition", "Prints a warning once per place.", |lisp, a| {
-        let text = crate::report::report_text(lisp, &a[0])?;
+        let text = crate::report::sentence(lisp, &a[0])?;
         let span = lisp.caller_span();
         if !lisp.warned.insert((text.clone(), span)) {
             return Ok(NIL);
@@ -281,7 +281,7 @@ pub static CONDITIONS: &[Native] = &[
         Ok(a[2].clone())
     }),
     native("rung:condition-report", "condition", "The text of a condition.", |lisp, a| {
-        Ok(Value::string(&crate::report::report_text(lisp, &a[0])?))
+        Ok(Value::string(&crate::report::sentence(lisp, &a[0])?))
     }),
     native("rung:condition-hint", "condition", "What could be tried, or nil.", |_, a| {
         let hint = a[0].as_condition().and_then(|condition| condition.hint.clone());

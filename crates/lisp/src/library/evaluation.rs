@@ -76,6 +76,7 @@ pub static EVALUATION: &[Native] = &[
         }
         let known = lisp.macro_function(name)?.is_some()
             || !lisp.symbols[name].function.is_unbound()
+            || lisp.library.defines(name)
             || special_operator(name).is_some();
         Ok(Value::boolean(known))
     }),
