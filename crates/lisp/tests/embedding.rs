@@ -42,7 +42,7 @@ fn natives_of_the_embedder() {
     assert_eq!(failed.hint.as_deref(), Some("give it a number"));
     let caught = "(handler-case (la:twice nil) (rung:array-error (c) (format nil \"~A\" c)))";
     let values = lisp.eval_text("a.lisp", caught).unwrap();
-    assert_eq!(lisp.print(&values[0]), "\"twice expects a fixnum: got NIL\"");
+    assert_eq!(lisp.print(&values[0]), "\"linalg: twice expects a fixnum: got NIL\"");
     let documented = lisp.eval_text("a.lisp", "(documentation 'la:twice 'function)").unwrap();
     assert_eq!(lisp.print(&documented[0]), "\"Twice a fixnum.\"");
 }

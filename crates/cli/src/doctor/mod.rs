@@ -163,9 +163,7 @@ fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
     let (passed, all) = info.self_test;
     let text = format!(
         "{}{software}; {}, {}; {f64}{round_trip}; rounding {passed}/{all}; self-test {tested}",
-        info.name,
-        info.driver,
-        info.backend,
+        info.name, info.driver, info.backend,
     );
     let finding = Finding::new("device", tested.mark(), text).part("wgpu");
     if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
