@@ -108,14 +108,29 @@ pub const OPS: &[Op] = &[
         types: FLOATS,
         exact: Exactness::Same,
         prepare: prepare_where,
-        rungs: Rungs {
-            portable: where_portable,
-            lanes: Entry::Has(where_lanes),
-            library: Entry::None(NO_LIBRARY),
-            device: Entry::None("a selection moves more bytes than it saves time"),
-        },
+        rungs: ternary::<math::Where>(),
         samples: where_samples,
         example: "(la:where (la:greater #d(1 5 3) 2) #d(1 5 3) 0) => #d(0.0 5.0 3.0)",
+    },
+    Op {
+        names: &["clip"],
+        doc: "Each element raised to a lower and then lowered to an upper bound; nil is no bound.",
+        parameters: &[
+            required("a", Kind::Operand),
+            required("low", Kind::Operand),
+            required("high", Kind::Operand),
+        ],
+        result: "an array of the common shape, of the width of the first float array",
+        types: FLOATS,
+        exact: Exactness::Same,
+        prepare: prepare_clip,
+        rungs: ternary::<math::Clip>(),
+        samples: || {
+            let bounds = [samples::number(-0.5), samples::number(1.5)];
+            let all = samples::unary(3.0).into_iter();
+            all.map(|a| [a, bounds.to_vec()].concat()).collect()
+        },
+        example: "(la:clip #d(-1 0.5 7) 0 nil) => #d(0.0 0.5 7.0)",
     },
 ];
 
@@ -143,6 +158,15 @@ const fn rungs<F: Binary>(portable: fn(&Call) -> Result<Array>) -> Rungs {
         lanes: Entry::Has(lanes::<F>),
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: device::<F> }),
+    }
+}
+
+const fn ternary<F: Ternary>() -> Rungs {
+    Rungs {
+        portable: ternary_portable::<F>,
+        lanes: Entry::Has(ternary_lanes::<F>),
+        library: Entry::None(NO_LIBRARY),
+        device: Entry::None("three operands move more bytes than they save time"),
     }
 }
 
@@ -263,13 +287,30 @@ fn truth(mask: Operand) -> Result<Operand> {
     }
 }
 
-/// mask, x, y and out at the common shape.
-fn where_portable(call: &Call) -> Result<Array> {
-    let [mask, x, y] = &call.operands[..] else { return integers_not_taken(call) };
+fn prepare_clip(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let a = arguments.operand(0)?;
+    let mut given = vec![a.clone()];
+    let mut bounds = [f64::NEG_INFINITY, f64::INFINITY].map(|x| Operand::Number(Number::F64(x)));
+    for (at, bound) in bounds.iter_mut().enumerate() {
+        if arguments.is_given(at + 1) {
+            *bound = arguments.operand(at + 1)?;
+            given.push(bound.clone());
+        }
+    }
+    let to_number = given.iter().all(|o| matches!(o, Operand::Number(_)));
+    let types = types_of(&given).floating();
+    let [low, high] = bounds;
+    let operands = smallvec![lay_out(a, types)?, lay_out(low, types)?, lay_out(high, types)?];
+    at_common_shape(op, operands, types, to_number)
+}
+
+/// Three operands and out at the common shape.
+fn ternary_portable<F: Ternary>(call: &Call) -> Result<Array> {
+    let [a, b, c] = &call.operands[..] else { return integers_not_taken(call) };
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
-        let choices = x.view::<T>().iter().zip(y.view::<T>().iter());
-        let each = out.iter_mut().zip(mask.view::<T>().iter().zip(choices));
-        each.for_each(|(o, (mask, (x, y)))| *o = math::Where::at(mask, x, y));
+        let others = b.view::<T>().iter().zip(c.view::<T>().iter());
+        let each = out.iter_mut().zip(a.view::<T>().iter().zip(others));
+        each.for_each(|(o, (a, (b, c)))| *o = F::at(a, b, c));
     }), integers_not_taken(call))
 }
 
@@ -305,12 +346,12 @@ fn mask_lanes<F: Compare>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     .map(Answer::Done), no_integers())
 }
 
-/// mask, x, y and out at the common shape.
-fn where_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    let [mask, x, y] = &call.operands[..] else { return no_integers() };
+/// Three operands and out at the common shape.
+fn ternary_lanes<F: Ternary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let [a, b, c] = &call.operands[..] else { return no_integers() };
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
-        let operands = [lanes_operand(mask), lanes_operand(x), lanes_operand(y)];
-        drivers::zip3::<math::Where, T>(lanes, Cost::Light, &call.shape, operands, out);
+        let operands = [lanes_operand(a), lanes_operand(b), lanes_operand(c)];
+        drivers::zip3::<F, T>(lanes, Cost::Light, &call.shape, operands, out);
     })
     .map(Answer::Done), no_integers())
 }
