@@ -23,6 +23,16 @@ impl<'a, T: Element> View<'a, T> {
         }
     }
 
+    /// The element at a row-major position, which must be below the size.
+    pub fn at(&self, position: usize) -> T {
+        let (mut rest, mut at) = (position, self.offset as isize);
+        for (&extent, &stride) in self.shape.iter().zip(self.strides).rev() {
+            at += (rest % extent) as isize * stride;
+            rest /= extent;
+        }
+        self.data[at as usize]
+    }
+
     /// The elements in row-major order, one by one.
     pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
         let data = self.data;

@@ -107,8 +107,9 @@ impl Array {
             if count > 0 {
                 offset += start as isize * self.strides[axis];
             }
-            // A step so large that it overflows reaches one element at most.
-            strides[axis] = self.strides[axis].saturating_mul(spec.step as isize);
+            // A step that overflows reaches one element at most, and is never taken.
+            let step = self.strides[axis].checked_mul(spec.step as isize);
+            strides[axis] = if count > 1 { step.unwrap_or(0) } else { 0 };
             extents[axis] = count;
         }
         Ok(self.with_layout(Shape::new(extents)?, strides, offset as usize))
@@ -168,6 +169,7 @@ mod tests {
         assert_eq!(take(Some(7), Some(2), 1), []);
         assert_eq!(take(Some(i64::MIN), Some(i64::MAX), 5), [0, 5]);
         assert_eq!(take(None, None, i64::MIN), [9]);
+        assert_eq!(take(Some(1), None, i64::MAX), [1]);
         assert!(a.slice(&[SliceSpec { start: None, end: None, step: 0 }]).is_err());
     }
 

@@ -7,7 +7,7 @@ use rung_array::Array;
 use rung_base::{Bool, ElementType, bf16, f16, with_element};
 
 use crate::code::Function;
-use crate::condition::Outcome;
+use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
 use crate::object::{ClassKind, GeneralArray, Instance, Object, Test};
 use crate::printer::{Printer, in_case};
@@ -161,6 +161,7 @@ impl Printer<'_> {
             return self.unreadable(&header(array));
         }
         let standard = !element.is_float() && !self.settings.element_type;
+        self.room_for(array)?;
         if standard && element == ElementType::Bool && rank == 1 {
             self.out.push_str("#*");
             let bits = array.view::<Bool>();
@@ -170,6 +171,8 @@ impl Printer<'_> {
         match (standard, rank) {
             (true, 1) => self.out.push('#'),
             (true, rank) => self.out.push_str(&format!("#{rank}A")),
+            // The space keeps the f of single-floats from reading as f16 before 16.0.
+            (false, 0) if element == ElementType::F32 => self.out.push_str("#0f "),
             (false, 0) => self.out.push_str(&format!("#0{}", prefix_of(element))),
             (false, _) => self.out.push_str(&format!("#{}", prefix_of(element))),
         }
@@ -181,12 +184,22 @@ impl Printer<'_> {
             return Ok(());
         }
         with_element!(element, T => {
-            let elements = array.view::<T>().iter().collect::<Vec<T>>();
+            let elements = array.view::<T>();
             let mut position = 0;
             self.nested(&extents, &mut position, &mut |printer, at| {
-                elements[at].print(&mut printer.out);
+                elements.at(at).print(&mut printer.out);
                 Ok(())
             })
+        })
+    }
+
+    /// Fails when the text of an array cannot be held: a broadcast view has any size.
+    fn room_for(&mut self, array: &Array) -> Outcome<()> {
+        // Bits print as one character each, everything else as two at least.
+        let least = if self.settings.elide { 0 } else { array.size() };
+        self.out.try_reserve(least).map_err(|_| {
+            let text = format!("no memory to print an array of shape {}", array.shape());
+            Escape::of(symbol::STORAGE_CONDITION, text)
         })
     }
 

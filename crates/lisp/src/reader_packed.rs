@@ -63,7 +63,15 @@ impl Reader {
                 let text = format!("a packed literal wants `(` before {rest}");
                 return Err(self.wrong(start, text));
             }
-            let number = self.packed_number::<T>(rest, start)?;
+            // Blanks may stand before the number: `#0f 16.0` is a single, `#0f16.0` a float16.
+            let mut word = rest.to_string();
+            if rest.is_empty() {
+                while self.peek(lisp)?.is_some_and(is_blank) {
+                    self.next(lisp)?;
+                }
+                self.packed_word(lisp, &mut word)?;
+            }
+            let number = self.packed_number::<T>(&word, start)?;
             return self.finish(&[number], &[], start);
         }
         match self.peek(lisp)? {

@@ -4,7 +4,7 @@
 //! each value against the parameter's kind, so a record that names a kind and a `prepare` that
 //! reads another cannot both pass the table's tests.
 
-use crate::record::{Kind, Op, Place};
+use crate::record::{Kind, Op, Parameter, Place};
 use crate::value::Value;
 use rung_array::{Array, Number, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
@@ -28,18 +28,19 @@ fn usage(message: String) -> Error {
 }
 
 impl Arguments {
-    /// `values` are positional arguments, then keywords each followed by its value.
+    /// `values` are positional arguments, then keywords each followed by its value; of two equal
+    /// keywords the first counts, as the language says.
     pub fn bind(op: &'static Op, values: Vec<Value>) -> Result<Arguments> {
         let positions = op.parameters.iter().filter(|p| p.place != Place::Keyword).count();
         let needed = op.parameters.iter().filter(|p| p.place == Place::Required).count();
+        let keywords = &op.parameters[positions..];
+        let given_count = values.len();
         let mut given = values.into_iter().peekable();
         let mut bound: SmallVec<[Value; 4]> = SmallVec::new();
-        let keywords_follow = |v: &Value, have: usize| {
-            have >= needed
-                && matches!(v, Value::Symbol(s) if op.parameters[positions..].iter().any(|p| p.name == s))
-        };
+        let is_keyword =
+            |v: &Value| matches!(v, Value::Keyword(s) if keywords.iter().any(|p| p.name == s));
         while bound.len() < positions {
-            match given.next_if(|v| !keywords_follow(v, bound.len())) {
+            match given.next_if(|v| bound.len() < needed || !is_keyword(v)) {
                 Some(value) => bound.push(value),
                 None => break,
             }
@@ -48,26 +49,19 @@ impl Arguments {
             return Err(count_error(op, bound.len(), needed, positions));
         }
         bound.resize(op.parameters.len(), Value::Nil);
+        let mut seen = vec![false; keywords.len()];
         while let Some(word) = given.next() {
-            let at = match &word {
-                Value::Symbol(s) => op.parameters[positions..].iter().position(|p| p.name == s),
-                _ if positions == op.parameters.len() => {
-                    let got = positions + 1 + given.count();
-                    return Err(count_error(op, got, needed, positions));
-                }
-                _ => None,
+            let Value::Keyword(name) = &word else {
+                return Err(count_error(op, given_count, needed, positions));
             };
-            let Some(at) = at else {
-                let known: Vec<String> =
-                    op.parameters[positions..].iter().map(|p| format!(":{}", p.name)).collect();
-                let e = usage(format!("Unknown keyword argument: {word}"));
-                return Err(match known.is_empty() {
-                    true => e,
-                    false => e.hint(format!("{} takes {}", op.name(), known.join(" "))),
-                });
+            let Some(at) = keywords.iter().position(|p| p.name == name) else {
+                return Err(unknown_keyword(op, &word, keywords));
             };
-            bound[positions + at] =
+            let value =
                 given.next().ok_or_else(|| usage("Odd number of keyword arguments".into()))?;
+            if !std::mem::replace(&mut seen[at], true) {
+                bound[positions + at] = value;
+            }
         }
         Ok(Arguments { op, values: bound })
     }
@@ -162,7 +156,7 @@ impl Arguments {
     pub fn index(&mut self, at: usize) -> Result<(Vec<i64>, Shape)> {
         let value = self.take(at, Kind::Index);
         let (numbers, shape): (Option<Vec<i64>>, Shape) = match &value {
-            Value::Array(a) => (a.numbers().map(Number::to_i64).collect(), a.shape().clone()),
+            Value::Array(a) => (Some(index_numbers(a)?), a.shape().clone()),
             Value::List(items) => (items.iter().map(integer).collect(), Shape::vector(items.len())),
             Value::Nil => (Some(Vec::new()), Shape::vector(0)),
             one => (integer(one).map(|n| vec![n]), Shape::scalar()),
@@ -175,11 +169,11 @@ impl Arguments {
         let value = self.take(at, Kind::ElementType);
         let text = match &value {
             Value::Nil => return Ok(default),
-            Value::Symbol(name) => name.to_string(),
+            Value::Symbol(name) | Value::Keyword(name) => name.to_string(),
             // (signed-byte 64) arrives as a list of a symbol and a number.
             Value::List(items) => {
                 let words = items.iter().map(|v| match v {
-                    Value::Symbol(s) => s.to_string(),
+                    Value::Symbol(s) | Value::Keyword(s) => s.to_string(),
                     other => other.to_string(),
                 });
                 format!("({})", words.collect::<Vec<_>>().join(" "))
@@ -210,6 +204,15 @@ impl Arguments {
     }
 }
 
+fn unknown_keyword(op: &'static Op, word: &Value, keywords: &[Parameter]) -> Error {
+    let known: Vec<String> = keywords.iter().map(|p| format!(":{}", p.name)).collect();
+    let e = usage(format!("Unknown keyword argument: {word}"));
+    match known.is_empty() {
+        true => e.hint(format!("{} takes no keywords", op.name())),
+        false => e.hint(format!("{} takes {}", op.name(), known.join(" "))),
+    }
+}
+
 fn wanted(what: &str, got: &Value) -> Error {
     Error::wanted(ErrorKind::Type, what, got)
 }
@@ -221,12 +224,25 @@ fn shape_error(got: &Value) -> Error {
 fn count_error(op: &'static Op, got: usize, needed: usize, most: usize) -> Error {
     let count = if needed == most { format!("{needed}") } else { format!("{needed} to {most}") };
     let plural = if most == 1 { "" } else { "s" };
-    usage(format!("{} takes {count} argument{plural}: got {got}", op.name()))
+    let keywords = op.parameters.len() > most;
+    let positional = if keywords { "positional " } else { "" };
+    usage(format!("{} takes {count} {positional}argument{plural}: got {got}", op.name()))
         .hint(format!("its arguments are {}", op.lambda_list()))
 }
 
 fn number_array(n: Number) -> Result<Array> {
     Array::full(number_type(n), Shape::scalar(), n)
+}
+
+/// The elements as indices: floats are truncated; NaN and what 64 bits cannot hold become
+/// indices that no axis has.
+fn index_numbers(a: &Array) -> Result<Vec<i64>> {
+    let mut indices = Vec::new();
+    indices.try_reserve_exact(a.size()).map_err(|_| {
+        Error::new(ErrorKind::Memory, format!("no memory for {} indices", a.size()))
+    })?;
+    indices.extend(a.numbers().map(|n| n.to_i64().unwrap_or(i64::MAX)));
+    Ok(indices)
 }
 
 /// The element type that holds a number as it is.
@@ -242,7 +258,6 @@ pub fn number_type(n: Number) -> ElementType {
 fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(Number::I64(n)) => Some(*n),
-        Value::Number(Number::F64(x)) if x.fract() == 0.0 => Number::F64(*x).to_i64(),
         _ => None,
     }
 }
@@ -251,6 +266,8 @@ fn slice_spec(value: &Value) -> Result<SliceSpec> {
     let bad = || Error::wanted(ErrorKind::Type, "slice expects nil or (start end [step])", value);
     let bound = |v: &Value| match v {
         Value::Nil => Ok(None),
+        // An integer beyond 64 bits arrives as a float; either end clips it.
+        Value::Number(Number::F64(x)) if x.abs() > i64::MAX as f64 => Ok(Some(*x as i64)),
         other => integer(other).map(Some).ok_or_else(bad),
     };
     match value {

@@ -7,8 +7,8 @@ use crate::call::{
 };
 use crate::decline::{Answer, Decline};
 use crate::record::{
-    ALL, Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Prepare, Rungs,
-    required,
+    ALL, Arithmetic, Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Prepare,
+    Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -22,76 +22,89 @@ use rung_math::{
     trace_binary, trace_compare,
 };
 use smallvec::{SmallVec, smallvec};
+use std::cmp::Ordering;
 
 pub const OPS: &[Op] = &[
     Op {
         names: &["add"],
+        numbers: Some(Arithmetic::Add),
         doc: "The sum of two operands, element by element.",
         example: "(la:add #d((1 2) (3 4)) #d(10 20)) => #d((11.0 22.0) (13.0 24.0))",
         ..arithmetic::<math::Add>()
     },
     Op {
         names: &["sub"],
+        numbers: Some(Arithmetic::Subtract),
         doc: "The first operand less the second, element by element.",
         example: "(la:sub #d(1 2) 1) => #d(0.0 1.0)",
         ..arithmetic::<math::Sub>()
     },
     Op {
         names: &["mul"],
+        numbers: Some(Arithmetic::Multiply),
         doc: "The product of two operands, element by element (`matmul` is the matrix product).",
         example: "(la:mul #d(1 2) #d(3 4)) => #d(3.0 8.0)",
         ..arithmetic::<math::Mul>()
     },
     Op {
         names: &["div"],
+        numbers: Some(Arithmetic::Divide),
         doc: "The quotient of two operands; always a float, never an error: 1/0 is inf.",
         example: "(la:div #d(1 0) #d(4 0)) => #d(0.25 nan)",
         ..floating::<math::Div>()
     },
     Op {
         names: &["maximum"],
+        numbers: Some(Arithmetic::Larger),
         doc: "The larger of two operands; NaN if either is; -0.0 counts as below +0.0.",
         example: "(la:maximum #d(1 5) #d(3 nan)) => #d(3.0 nan)",
         ..arithmetic::<math::Maximum>()
     },
     Op {
         names: &["minimum"],
+        numbers: Some(Arithmetic::Smaller),
         doc: "The smaller of two operands; NaN if either is; -0.0 counts as below +0.0.",
         example: "(la:minimum #d(1 5) 3) => #d(1.0 3.0)",
         ..arithmetic::<math::Minimum>()
     },
     Op {
         names: &["equal"],
+        numbers: Some(Arithmetic::Compare(|o| o == Some(Ordering::Equal))),
         doc: "1 where the operands are equal, else 0; NaN equals nothing.",
         example: "(la:equal #d(1 nan) #d(1 nan)) => #d(1.0 0.0)",
         ..comparison::<math::Equal>()
     },
     Op {
         names: &["not-equal"],
+        numbers: Some(Arithmetic::Compare(|o| o != Some(Ordering::Equal))),
         doc: "1 where the operands differ, else 0; NaN differs from everything.",
         example: "(la:not-equal #d(1 nan) #d(1 nan)) => #d(0.0 1.0)",
         ..comparison::<math::NotEqual>()
     },
     Op {
         names: &["greater"],
+        numbers: Some(Arithmetic::Compare(|o| o == Some(Ordering::Greater))),
         doc: "1 where the first operand is greater, else 0.",
         example: "(la:greater #d(1 5 3) 2) => #d(0.0 1.0 1.0)",
         ..comparison::<math::Greater>()
     },
     Op {
         names: &["greater-equal"],
+        numbers: Some(Arithmetic::Compare(|o| o.is_some_and(Ordering::is_ge))),
         doc: "1 where the first operand is greater or equal, else 0.",
         example: "(la:greater-equal #d(1 2 3) 2) => #d(0.0 1.0 1.0)",
         ..comparison::<math::GreaterEqual>()
     },
     Op {
         names: &["less"],
+        numbers: Some(Arithmetic::Compare(|o| o == Some(Ordering::Less))),
         doc: "1 where the first operand is less, else 0.",
         example: "(la:less #d(1 5 3) 2) => #d(1.0 0.0 0.0)",
         ..comparison::<math::Less>()
     },
     Op {
         names: &["less-equal"],
+        numbers: Some(Arithmetic::Compare(|o| o.is_some_and(Ordering::is_le))),
         doc: "1 where the first operand is less or equal, else 0.",
         example: "(la:less-equal #d(1 2 3) 2) => #d(1.0 1.0 0.0)",
         ..comparison::<math::LessEqual>()
@@ -105,6 +118,7 @@ pub const OPS: &[Op] = &[
             required("y", Kind::Operand),
         ],
         result: "an array of the common shape, of the width of x if that is an array, else of y",
+        numbers: None,
         types: FLOATS,
         exact: Exactness::Same,
         prepare: prepare_where,
@@ -121,6 +135,7 @@ pub const OPS: &[Op] = &[
             required("high", Kind::Operand),
         ],
         result: "an array of the common shape, of the width of the first float array",
+        numbers: None,
         types: FLOATS,
         exact: Exactness::Same,
         prepare: prepare_clip,
@@ -143,6 +158,7 @@ const fn operation(prepare: Prepare, rungs: Rungs) -> Op {
         doc: "",
         parameters: PAIR,
         result: "an array of the common shape; its float type is that of the first float array",
+        numbers: None,
         types: ALL,
         exact: Exactness::Same,
         prepare,
@@ -190,11 +206,11 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
 }
 
 fn prepare_arithmetic(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    prepare(op, a, |types| types)
+    prepare(op, a, |types, _| types)
 }
 
 fn prepare_floating(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    prepare(op, a, Types::floating)
+    prepare(op, a, |types, _| types.floating())
 }
 
 fn prepare_mask(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -204,11 +220,11 @@ fn prepare_mask(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepar
 fn prepare(
     op: &'static Op,
     mut arguments: Arguments,
-    adjust: fn(Types) -> Types,
+    adjust: fn(Types, &[Operand]) -> Types,
 ) -> Result<Prepared> {
     let operands = [arguments.operand(0)?, arguments.operand(1)?];
     let to_number = operands.iter().all(|o| matches!(o, Operand::Number(_)));
-    let types = adjust(types_of(&operands));
+    let types = adjust(types_of(&operands), &operands);
     let [a, b] = operands;
     at_common_shape(op, smallvec![lay_out(a, types)?, lay_out(b, types)?], types, to_number)
 }
@@ -229,7 +245,11 @@ fn at_common_shape(
             *x = x.broadcast_to(&shape)?;
         }
     }
-    let raw = if types.result == ElementType::F64 { types.result } else { types.compute };
+    // A mask of integers is written as doubles; everything else at the type it runs in.
+    let raw = match (types.compute, types.result.is_float()) {
+        (ElementType::I64, true) => ElementType::F64,
+        _ => types.compute,
+    };
     Ok(Prepared::Call(Box::new(Call {
         op,
         operands,
@@ -271,12 +291,14 @@ fn prepare_where(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> 
     let mask = arguments.operand(0)?;
     let choices = [arguments.operand(1)?, arguments.operand(2)?];
     let types = types_of(&choices).floating();
+    let is_number = |o: &Operand| matches!(o, Operand::Number(_));
+    let to_number = is_number(&mask) && choices.iter().all(is_number);
     // The mask only says true or false: at the choices' width it still does, except for a
     // number too small for it.
     let mask = truth(mask)?;
     let [x, y] = choices;
     let operands = smallvec![lay_out(mask, types)?, lay_out(x, types)?, lay_out(y, types)?];
-    at_common_shape(op, operands, types, false)
+    at_common_shape(op, operands, types, to_number)
 }
 
 /// 1 where an operand is not zero, so that it can be narrowed without becoming zero.

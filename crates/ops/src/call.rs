@@ -244,22 +244,32 @@ impl Types {
         }
     }
 
-    /// The types of a mask: the result is the first array's width, f64 for integers.
-    pub fn mask(self) -> Types {
-        match self.compute {
-            ElementType::I64 => Types { compute: self.compute, result: ElementType::F64 },
-            _ => self,
-        }
+    /// The types of a mask over `operands`: the result has the width of the first array, f64
+    /// when that is not a float (rule 7).
+    pub fn mask(self, operands: &[Operand]) -> Types {
+        let first = operands.iter().find_map(|o| match o {
+            Operand::Array(a) => Some(a.element_type()),
+            Operand::Number(_) => None,
+        });
+        let result = match first {
+            Some(t) if t.is_float() => t,
+            Some(_) => ElementType::F64,
+            None if self.compute == ElementType::I64 => ElementType::F64,
+            None => self.compute,
+        };
+        Types { compute: self.compute, result }
     }
 }
 
-/// An operand as an array at `compute`; a number becomes one of rank 0, rounded once to
-/// `result` first (rule 3: it is weak).
+/// An operand as an array at `compute`; a number becomes one of rank 0, first rounded once to
+/// `result` where both are floats or both integers (rule 3: it is weak). An integer that the
+/// result's type cannot hold is refused.
 pub fn lay_out(operand: Operand, types: Types) -> Result<Array> {
     match operand {
         Operand::Array(a) => at_type(&a, types.compute),
         Operand::Number(n) => {
-            let weak = if types.result.is_float() { types.result } else { types.compute };
+            let alike = types.result.is_float() == types.compute.is_float();
+            let weak = if alike { types.result } else { types.compute };
             let rounded = Array::full(weak, Shape::scalar(), n)?;
             at_type(&rounded, types.compute)
         }

@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::record::{
-    ALL, Entry, Exactness, Family, Kind, Op, Parameter, Place, Rungs, keyword, optional, required,
+    ALL, Entry, Exactness, Family, Kind, Op, Parameter, Rungs, keyword, optional, required,
 };
 use crate::samples;
 use crate::shape::nothing_to_compute;
@@ -139,6 +139,9 @@ pub const OPS: &[Op] = &[
         parameters: &[required("a", Kind::Array), required("type", Kind::ElementType)],
         prepare: |_, mut a, _| {
             let array = a.array(0)?;
+            if !a.is_given(1) {
+                return Err(Error::new(ErrorKind::ElementType, "unknown element type: nil"));
+            }
             let to = a.element_type(1, array.element_type())?;
             done(array.convert(to)?)
         },
@@ -165,6 +168,7 @@ const MADE: Op = Op {
     doc: "",
     parameters: &[],
     result: "an array; double-float unless an element type is given",
+    numbers: None,
     types: ALL,
     exact: Exactness::Same,
     prepare: |_, _, _| Err(Error::new(ErrorKind::Internal, "no definition")),
@@ -226,10 +230,15 @@ fn sequence_portable(call: &Call) -> Result<Array> {
 }
 
 fn arange(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    debug_assert!(op.parameters.iter().filter(|p| p.place != Place::Keyword).count() == 3);
-    let first = arguments.number(0)?.to_f64();
-    let second = if arguments.is_given(1) { Some(arguments.number(1)?.to_f64()) } else { None };
-    let step = if arguments.is_given(2) { arguments.number(2)?.to_f64() } else { 1.0 };
+    let given = [0, 1, 2].map(|at| arguments.is_given(at));
+    let mut number = |at| {
+        let only = "arange expects numbers (the element type is :element-type 'single-float)";
+        let wrong = |e: Error| Error::new(ErrorKind::Type, format!("{only}: {}", e.message()));
+        arguments.number(at).map(Number::to_f64).map_err(wrong)
+    };
+    let first = number(0)?;
+    let second = if given[1] { Some(number(1)?) } else { None };
+    let step = if given[2] { number(2)? } else { 1.0 };
     let (start, stop) = second.map_or((0.0, first), |stop| (first, stop));
     if step == 0.0 {
         return Err(Error::new(ErrorKind::Argument, "arange step must not be zero"));
@@ -282,7 +291,7 @@ fn measure(value: &Value, extents: &mut Vec<usize>) {
                 measure(first, extents);
             }
         }
-        Value::Nil if extents.is_empty() => extents.push(0),
+        Value::Nil => extents.push(0),
         _ => {}
     }
 }
@@ -309,8 +318,19 @@ fn to_list(a: &Array) -> Result<Value> {
     if a.rank() == 0 {
         return Ok(a.numbers().next().map_or(Value::Nil, Value::Number));
     }
+    let mut items = Vec::new();
+    // A broadcast view has any size, and its list has as many numbers.
+    items.try_reserve_exact(a.size().max(a.shape()[0])).map_err(|_| {
+        let text = format!("no memory for the list of an array of shape {}", a.shape());
+        Error::new(ErrorKind::Memory, text)
+    })?;
     if a.rank() == 1 {
-        return Ok(Value::List(a.numbers().map(Value::Number).collect()));
+        items.extend(a.numbers().map(Value::Number));
+    } else {
+        items.shrink_to(a.shape()[0]);
+        for i in 0..a.shape()[0] {
+            items.push(to_list(&a.row(i)?)?);
+        }
     }
-    (0..a.shape()[0]).map(|i| to_list(&a.row(i)?)).collect::<Result<Vec<_>>>().map(Value::List)
+    Ok(Value::List(items))
 }

@@ -138,6 +138,7 @@ const fn function<F: Unary>(family: Family) -> Op {
         doc: "",
         parameters: PARAMETERS,
         result: RESULT,
+        numbers: None,
         types: FLOATS,
         exact: Exactness::Same,
         prepare: match family {

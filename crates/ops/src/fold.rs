@@ -93,6 +93,7 @@ const FOLD: Op = Op {
     doc: "",
     parameters: PARAMETERS,
     result: "",
+    numbers: None,
     types: ALL,
     exact: Exactness::Same,
     prepare: |op, a, _| prepare(op, a, Total::Sum),

@@ -30,6 +30,7 @@ pub const OPS: &[Op] = &[
         doc: "The matrix product; leading axes of higher ranks are a stack, and broadcast.",
         parameters: PAIR,
         result: "an array of the first float array's width; a vector's added axis is dropped",
+        numbers: None,
         types: FLOATS,
         exact: Exactness::LibraryOrder,
         prepare: prepare_matmul,
@@ -42,6 +43,7 @@ pub const OPS: &[Op] = &[
         doc: "Vectors: the sum of products. Matrices: the matrix product. A number: `mul`.",
         parameters: PAIR,
         result: "a double-float for two vectors, else an array of the first float array's width",
+        numbers: None,
         types: FLOATS,
         exact: Exactness::LibraryOrder,
         prepare: prepare_dot,
@@ -74,7 +76,11 @@ fn prepare_matmul(op: &'static Op, mut arguments: Arguments, _: &mut Context) ->
         let text = format!("matmul expects arrays: got shapes {} and {}", a.shape(), b.shape());
         return Err(Error::new(ErrorKind::Shape, text));
     }
-    prepare_product(op, a, b, types_of(&operands).floating())
+    let types = types_of(&operands).floating();
+    if a.rank() == 1 && b.rank() == 1 {
+        return prepare_vectors(op, a, b, types.compute);
+    }
+    prepare_product(op, a, b, types)
 }
 
 fn prepare_dot(
@@ -93,14 +99,7 @@ fn prepare_dot(
         return multiply(&operands, context);
     };
     match ranks {
-        (1, 1) => {
-            if a.size() != b.size() {
-                let text =
-                    format!("dot expects equal-length vectors: {} and {}", a.shape(), b.shape());
-                return Err(Error::new(ErrorKind::Shape, text));
-            }
-            prepare_vectors(op, a, b, types.compute)
-        }
+        (1, 1) => prepare_vectors(op, a, b, types.compute),
         (1..=2, 1..=2) => prepare_product(op, a, b, types),
         _ => Err(Error::new(
             ErrorKind::Shape,
@@ -139,6 +138,10 @@ fn prepare_vectors(
     compute: ElementType,
 ) -> Result<Prepared> {
     let k = a.size();
+    if k != b.size() {
+        let text = format!("dot expects equal-length vectors: {} and {}", a.shape(), b.shape());
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
     let operands = [
         at_type(a, compute)?.reshape(Shape::new([1, 1, k])?)?,
         at_type(b, compute)?.reshape(Shape::new([1, k, 1])?)?,
@@ -242,10 +245,10 @@ fn as_stack(a: &Array, stack: &Shape) -> Result<Array> {
 }
 
 fn inner_mismatch(a: &Array, b: &Array, k: usize, inner: usize, vectors: (bool, bool)) -> Error {
-    let words = if vectors.0 || vectors.1 {
-        "dot dimension mismatch"
-    } else {
-        "matmul inner dimensions differ"
+    let stacked = a.rank() > 2 || b.rank() > 2;
+    let words = match (vectors.0 || vectors.1) && !stacked {
+        true => "dot dimension mismatch",
+        false => "matmul inner dimensions differ",
     };
     let e = Error::new(ErrorKind::Shape, format!("{words}: {} and {}", a.shape(), b.shape()));
     let swapped = |x: &Array| {

@@ -119,6 +119,7 @@ const DRAWN: Op = Op {
     doc: "",
     parameters: &[],
     result: "an array; double-float unless an element type is given",
+    numbers: None,
     types: FLOATS,
     exact: Exactness::Same,
     prepare: |_, _, _| Err(Error::new(ErrorKind::Internal, "no definition")),

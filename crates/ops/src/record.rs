@@ -13,6 +13,7 @@ use rung_array::Array;
 use rung_base::{ElementType, Result};
 use rung_lanes::Lanes;
 use rung_library::Library;
+use std::cmp::Ordering;
 
 /// One array operation.
 pub struct Op {
@@ -21,6 +22,8 @@ pub struct Op {
     /// What it computes, in one or two sentences.
     pub doc: &'static str,
     pub parameters: &'static [Parameter],
+    /// What it means for numbers alone, where a front end has an arithmetic of its own.
+    pub numbers: Option<Arithmetic>,
     /// What comes back: shape and element type in words.
     pub result: &'static str,
     /// Element types of operands that it takes; the tests run each.
@@ -42,6 +45,20 @@ pub type Prepare = fn(&'static Op, Arguments, &mut Context) -> Result<Prepared>;
 pub const FLOATS: &[ElementType] = &ElementType::FLOATS;
 /// Operations over every element type.
 pub const ALL: &[ElementType] = &ElementType::ALL;
+
+/// An operation on two numbers, which a front end computes by its own rules: in Lisp ratios and
+/// integers of any size stay exact (spec linalg 1.2).
+#[derive(Clone, Copy)]
+pub enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Larger,
+    Smaller,
+    /// Whether the relation holds for this order; `None` with NaN.
+    Compare(fn(Option<Ordering>) -> bool),
+}
 
 /// How an operation is computed on each rung; an absent kernel carries its reason.
 #[derive(Clone, Copy)]

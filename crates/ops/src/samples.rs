@@ -92,7 +92,7 @@ pub fn integer(n: i64) -> Value {
 }
 
 pub fn word(name: &'static str) -> Value {
-    Value::Symbol(name.into())
+    Value::Keyword(name.into())
 }
 
 pub fn list(items: Vec<Value>) -> Value {

@@ -149,6 +149,7 @@ const fn view(parameters: &'static [Parameter], reason: &'static str) -> Op {
         doc: "",
         parameters,
         result: "an array that shares a's storage until either is written",
+        numbers: None,
         types: ALL,
         exact: Exactness::Same,
         prepare: never as Prepare,

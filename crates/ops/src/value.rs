@@ -8,8 +8,10 @@ use std::borrow::Cow;
 pub enum Value {
     Array(Array),
     Number(Number),
-    /// A symbol or keyword by its name in lower case, without the colon.
+    /// A symbol by its name in lower case.
     Symbol(Cow<'static, str>),
+    /// A keyword by its name in lower case, without the colon.
+    Keyword(Cow<'static, str>),
     List(Vec<Value>),
     /// Lisp's nil: false, the empty list, an argument left out.
     Nil,
@@ -40,7 +42,8 @@ impl std::fmt::Display for Value {
         match self {
             Value::Array(a) => write!(f, "{a:?}"),
             Value::Number(n) => write!(f, "{n}"),
-            Value::Symbol(s) => write!(f, ":{s}"),
+            Value::Symbol(s) => f.write_str(s),
+            Value::Keyword(s) => write!(f, ":{s}"),
             Value::Nil => f.write_str("nil"),
             Value::True => f.write_str("t"),
             Value::Other(text) => f.write_str(text),

@@ -133,13 +133,13 @@ fn mistakes_say_what_was_wanted_and_what_came() {
     assert_eq!(text, "linalg: shape mismatch: (2 3) and (2)");
     assert_eq!(hint.unwrap(), "reshaped to (2 1) it would broadcast");
     let text = |name, values| mistake(name, values).0;
-    let axis = || Value::Symbol("axis".into());
+    let axis = || Value::Keyword("axis".into());
     assert_eq!(
         text("sum", vec![array(&[3]), axis(), Value::integer(1)]),
         "linalg: axis out of range: 1 of an array with 1 axes, shape (3)"
     );
     assert_eq!(
-        text("sum", vec![array(&[3]), Value::Symbol("axes".into()), Value::Nil]),
+        text("sum", vec![array(&[3]), Value::Keyword("axes".into()), Value::Nil]),
         "linalg: Unknown keyword argument: :axes"
     );
     assert_eq!(text("sum", vec![array(&[3]), axis()]), "linalg: Odd number of keyword arguments");

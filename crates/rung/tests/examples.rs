@@ -33,7 +33,7 @@ fn an_error_of_an_operation_is_a_condition_with_its_place_and_hint() {
     let place = e.place.unwrap();
     assert_eq!((place.line, place.column, place.width), (2, 3, 31));
     let caught = "(handler-case (la:sum 'a) (type-error (e) (princ-to-string e)))";
-    assert_eq!(printed(&mut session, caught), "\"linalg: expected an array or a number: got :a\"");
+    assert_eq!(printed(&mut session, caught), "\"linalg: expected an array or a number: got a\"");
 }
 
 #[test]
@@ -117,4 +117,67 @@ fn functions_of_linalg_do_not_replace_standard_ones_of_the_same_name() {
         printed(&mut session, "(list (exp 0) (abs -1/2) (search \"b\" \"abc\"))"),
         "(1.0 1/2 1)"
     );
+}
+
+/// Two numbers once went through doubles or wrapped at 64 bits.
+#[test]
+fn two_numbers_are_computed_by_the_languages_own_arithmetic() {
+    let mut session = session();
+    let cases = [
+        ("(la:add 9223372036854775807 1)", "9223372036854775808"),
+        ("(la:div 1 2)", "1/2"),
+        ("(la:add 1/2 1/3)", "5/6"),
+        ("(la:div 1 0)", "#.rung:double-inf"),
+        ("(la:equal 9007199254740993 9007199254740992)", "0.0"),
+        ("(la:less 1 1.5)", "1.0"),
+        ("(la:maximum 1/3 0.25)", "1/3"),
+        ("(la:minimum 1 #.rung:double-nan)", "#.rung:double-nan"),
+        ("(la:where 1 2 3)", "2.0"),
+    ];
+    for (form, wanted) in cases {
+        assert_eq!(printed(&mut session, form), wanted, "{form}");
+    }
+}
+
+/// A view of 10^12 elements once ended the process when it was listed or printed.
+#[test]
+fn views_larger_than_memory_are_refused_as_conditions() {
+    let mut session = session();
+    for form in ["(la:to-list v)", "(prin1-to-string v)", "(la:take-rows #d(1) v)"] {
+        let form = format!(
+            "(let ((v (la:broadcast-to #d(0) '(1000000000000000))))
+               (handler-case {form} (serious-condition () :refused)))"
+        );
+        assert_eq!(printed(&mut session, &form), ":REFUSED", "{form}");
+    }
+}
+
+#[test]
+fn rank_0_singles_print_so_that_they_read_back() {
+    let mut session = session();
+    let form = "(read-from-string (prin1-to-string (la:full nil 16 :element-type 'single-float)))";
+    assert_eq!(printed(&mut session, form), "#0f 16.0");
+}
+
+#[test]
+fn argument_mistakes_of_the_reference_have_its_texts() {
+    let mut session = session();
+    let cases = [
+        ("(la:arange 1 2 3 4)", "arange takes 1 to 3 positional arguments: got 4"),
+        ("(la:arange 5 'single-float)", "arange expects numbers (the element type is :element-"),
+        ("(la:matmul #d(1 2) #d(1 2 3))", "dot expects equal-length vectors: (2) and (3)"),
+        ("(la:matmul #d(1 2 3) (la:zeros '(2 4 4)))", "matmul inner dimensions differ"),
+        ("(la:take-rows #d(1 2 3) #d(nan))", "take-rows index out of range"),
+        ("(la:add 'x #d(1))", "expected an array or a number: got x"),
+        ("(la:maximum #u8(200) 300)", "value does not fit: 300 in (unsigned-byte 8)"),
+        ("(la:zeros 2.0)", "shape expects non-negative integers: got 2.0"),
+        ("(la:sum #d(1) 'axis 0)", "sum takes 1 positional argument: got 3"),
+    ];
+    for (form, wanted) in cases {
+        let text = printed(&mut session, form);
+        assert!(text.contains(wanted), "{form}: {text}");
+    }
+    assert_eq!(printed(&mut session, "(la:matmul #d(1 2) #d(5 6))"), "17.0");
+    assert_eq!(printed(&mut session, "(la:sum #d(1 2) :axis nil :axis 7)"), "3.0");
+    assert_eq!(printed(&mut session, "(la:from-list '(() ()))"), "#d(() ())");
 }

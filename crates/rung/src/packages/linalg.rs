@@ -5,10 +5,13 @@ use rung_array::{Array, Number};
 use rung_base::Shape;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::object::Object;
+use rung_lisp::package::KEYWORD;
 use rung_lisp::source::Span;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack, symbol, value};
+use rung_ops::record::Arithmetic;
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
@@ -62,6 +65,12 @@ fn call(
     op: &'static Op,
     arguments: &[Value],
 ) -> Outcome {
+    if let (Some(arithmetic), [a, b]) = (op.numbers, arguments)
+        && a.is_number()
+        && b.is_number()
+    {
+        return of_numbers(op.name(), arithmetic, a, b);
+    }
     let mut values = Vec::with_capacity(arguments.len());
     for argument in arguments {
         values.push(to_operation(lisp, argument)?);
@@ -70,6 +79,38 @@ fn call(
     let results = ladder.borrow_mut().call(op, values, &mut Program(lisp))?;
     let results: Vec<Value> = results.into_iter().map(|v| from_operation(lisp, v)).collect();
     Ok(lisp.values(results))
+}
+
+/// Two numbers are the language's own affair: ratios and integers of any size stay exact.
+fn of_numbers(name: &str, arithmetic: Arithmetic, a: &Value, b: &Value) -> Outcome {
+    match arithmetic {
+        Arithmetic::Add => numbers::add(a, b),
+        Arithmetic::Subtract => numbers::subtract(a, b),
+        Arithmetic::Multiply => numbers::multiply(a, b),
+        Arithmetic::Divide => quotient(a, b),
+        // NaN, where there is one, is the result.
+        Arithmetic::Larger | Arithmetic::Smaller => {
+            let order = numbers::compare(name, a, b)?;
+            let second = match arithmetic {
+                Arithmetic::Larger => order == Some(Ordering::Less),
+                _ => order == Some(Ordering::Greater),
+            };
+            let nan = order.is_none() && numbers::to_double(b).is_some_and(f64::is_nan);
+            Ok(if second || nan { b.clone() } else { a.clone() })
+        }
+        Arithmetic::Compare(holds) => {
+            let order = numbers::compare(name, a, b)?;
+            Ok(Value::Double(f64::from(u8::from(holds(order)))))
+        }
+    }
+}
+
+/// Array arithmetic never traps, and neither does that of two numbers: 1/0 is infinite.
+fn quotient(a: &Value, b: &Value) -> Outcome {
+    match (numbers::is_zero(b)?, numbers::to_double(a), numbers::to_double(b)) {
+        (true, Some(x), Some(y)) => Ok(Value::Double(x / y)),
+        _ => numbers::divide(a, b),
+    }
 }
 
 /// A Lisp value as an argument of an operation.
@@ -81,7 +122,11 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
         Value::Single(x) => rung_ops::Value::Number(Number::F32(*x)),
         Value::Symbol(_) if argument.is_symbol(symbol::T) => rung_ops::Value::True,
         Value::Symbol(symbol) => {
-            rung_ops::Value::Symbol(lisp.name(*symbol).to_ascii_lowercase().into())
+            let name = lisp.name(*symbol).to_ascii_lowercase().into();
+            match lisp.symbols[*symbol].package {
+                Some(KEYWORD) => rung_ops::Value::Keyword(name),
+                _ => rung_ops::Value::Symbol(name),
+            }
         }
         Value::Cons(_) => list_to_operation(lisp, argument)?,
         Value::Object(object) => match &**object {
@@ -137,7 +182,9 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
         rung_ops::Value::Number(Number::F32(x)) => Value::Single(x),
         rung_ops::Value::Number(Number::I64(n)) => Value::Fixnum(n),
         rung_ops::Value::Number(Number::Bool(b)) => Value::Fixnum(b as i64),
-        rung_ops::Value::Symbol(name) => lisp.keyword(&name.to_ascii_uppercase()),
+        rung_ops::Value::Symbol(name) | rung_ops::Value::Keyword(name) => {
+            lisp.keyword(&name.to_ascii_uppercase())
+        }
         rung_ops::Value::List(items) => {
             let items: Vec<Value> = items.into_iter().map(|v| from_operation(lisp, v)).collect();
             value::list(items)
