@@ -61,8 +61,10 @@ fn lines_for<T: Element>(count: usize) -> Result<usize> {
 }
 
 fn too_large(lines: usize) -> Error {
-    let gib = lines as f64 * 64.0 / (1u64 << 30) as f64;
-    Error::new(ErrorKind::Memory, format!("no memory for an array of {gib:.1} GiB"))
+    let mib = lines as f64 * 64.0 / (1u64 << 20) as f64;
+    let size =
+        if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) };
+    Error::new(ErrorKind::Memory, format!("no memory for an array of {size}"))
 }
 
 fn fresh(lines: usize) -> Result<Storage> {

@@ -75,7 +75,8 @@ impl Array {
             return Err(Error::new(
                 ErrorKind::Axis,
                 format!(
-                    "transpose axes must be a permutation of the axes: {axes:?} for shape {}",
+                    "transpose axes must be a permutation of the axes: {} for shape {}",
+                    Shape::new(axes.iter().copied()).unwrap_or_default(),
                     self.shape
                 ),
             ));

@@ -1,4 +1,5 @@
-//! Output files that are whole or absent: written beside their place, then renamed.
+//! Output files that are whole or absent: written beside their place, then renamed. A link is
+//! followed; a device or a pipe is written to, since there is nothing to replace.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::{self, File, OpenOptions};
@@ -12,13 +13,30 @@ pub fn replace(
 ) -> Result<()> {
     let failed =
         |e: io::Error| Error::new(ErrorKind::File, format!("cannot write {}: {e}", path.display()));
-    let part = part_of(path).map_err(failed)?;
-    let outcome = fill(&part, write).and_then(|()| fs::rename(&part, path));
+    let target = behind_links(path).map_err(failed)?;
+    if fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        let mut file = OpenOptions::new().write(true).open(&target).map_err(failed)?;
+        return finish(&mut file, write).map_err(failed);
+    }
+    let part = part_of(&target).map_err(failed)?;
+    let outcome = fill(&part, write).and_then(|()| fs::rename(&part, &target));
     outcome.map_err(|e| {
         // What cannot be removed either is named by the error that follows.
         let _ = fs::remove_file(&part);
         failed(e)
     })
+}
+
+/// What a chain of links leads to, whether or not it exists. Forty steps are what Linux takes.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..40 {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links"))
 }
 
 fn part_of(path: &Path) -> io::Result<PathBuf> {
@@ -36,7 +54,14 @@ fn fill(
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(part)?;
-    let mut buffered = BufWriter::new(&mut file);
+    finish(&mut file, write)
+}
+
+fn finish(
+    file: &mut File,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffered = BufWriter::new(file);
     write(&mut buffered)?;
     buffered.flush()
 }
@@ -59,6 +84,25 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert_eq!(replace(&folder.join("no/x"), |_| Ok(())).unwrap_err().kind(), ErrorKind::File);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A device was once replaced by a regular file, and a link by its target's new content.
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_are_written_to() {
+        let folder = std::env::temp_dir().join(format!("rung-links-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (real, link) = (folder.join("real"), folder.join("link"));
+        fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        replace(&link, |f| f.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        replace(Path::new("/dev/null"), |f| f.write_all(b"lost")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let full = replace(Path::new("/dev/full"), |f| f.write_all(b"no room")).unwrap_err();
+        assert!(full.message().starts_with("cannot write /dev/full"));
         fs::remove_dir_all(&folder).unwrap();
     }
 }

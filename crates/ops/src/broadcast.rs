@@ -236,6 +236,7 @@ fn at_common_shape(
     types: Types,
     to_number: bool,
 ) -> Result<Prepared> {
+    let given = operands.iter().map(|x| x.shape().clone()).collect();
     let mut shape = operands[0].shape().clone();
     for x in &operands[1..] {
         shape = shape.broadcast(x.shape())?;
@@ -253,6 +254,7 @@ fn at_common_shape(
     Ok(Prepared::Call(Box::new(Call {
         op,
         operands,
+        given,
         units: shape.size() as u64,
         shape,
         raw,

@@ -30,6 +30,8 @@ pub struct Call {
     /// At the type in which the rungs compute; broadcast to a common shape where the family
     /// says so.
     pub operands: SmallVec<[Array; 3]>,
+    /// The shapes in which the operands were given, for reports.
+    pub given: SmallVec<[Shape; 3]>,
     /// The shape of the result.
     pub shape: Shape,
     /// The element type in which the rungs write.
@@ -96,6 +98,7 @@ impl Call {
         let (shape, raw, units) = (x.shape().clone(), x.element_type(), x.size() as u64);
         Call {
             op,
+            given: SmallVec::from_iter([shape.clone()]),
             operands: SmallVec::from_iter([x]),
             shape,
             raw,
@@ -107,17 +110,11 @@ impl Call {
         }
     }
 
-    /// The shapes that explain shows: those of the operands, else of the result.
+    /// The shapes that explain shows: those of the arguments, else of the result.
     pub fn shown_shapes(&self) -> SmallVec<[Shape; 3]> {
-        // A product of two matrices is a stack of one, which nobody wrote.
-        let one = matches!(self.detail, Detail::Product(Product { batch: 1, .. }));
-        let shown = |a: &Array| match one {
-            true => a.shape().without(0, false),
-            false => a.shape().clone(),
-        };
-        match self.operands.is_empty() {
+        match self.given.is_empty() {
             true => SmallVec::from_iter([self.shape.clone()]),
-            false => self.operands.iter().map(shown).collect(),
+            false => self.given.clone(),
         }
     }
 
@@ -277,8 +274,15 @@ pub fn lay_out(operand: Operand, types: Types) -> Result<Array> {
 }
 
 /// The elements of `a` in row-major order as `T`, for the plain loops.
-pub fn elements<T: rung_base::Element>(a: &Array) -> Vec<T> {
-    a.view::<T>().iter().collect()
+pub fn elements<T: rung_base::Element>(a: &Array) -> Result<Vec<T>> {
+    let mut elements = Vec::new();
+    // A broadcast view has any size.
+    elements.try_reserve_exact(a.size()).map_err(|_| {
+        let text = format!("no memory for the elements of an array of shape {}", a.shape());
+        rung_base::Error::new(rung_base::ErrorKind::Memory, text)
+    })?;
+    elements.extend(a.view::<T>().iter());
+    Ok(elements)
 }
 
 /// The width of a traced kernel for this call's operands.

@@ -212,6 +212,7 @@ fn sequence(op: &'static Op, n: usize, start: f64, step: f64, result: ElementTyp
     Prepared::Call(Box::new(Call {
         op,
         operands: Default::default(),
+        given: Default::default(),
         shape: Shape::vector(n),
         raw: ElementType::F64,
         result,

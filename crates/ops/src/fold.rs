@@ -163,6 +163,7 @@ fn prepare(op: &'static Op, mut arguments: Arguments, total: Total) -> Result<Pr
     }
     Ok(Prepared::Call(Box::new(Call {
         op,
+        given: smallvec![a.shape().clone()],
         operands: [at_type(&a, compute)?].into_iter().collect(),
         shape,
         raw,
@@ -179,7 +180,7 @@ fn runs<T: Element>(call: &Call) -> Result<(Vec<T>, usize)> {
     let (x, folded) = (&call.operands[0], axes_of(call)?);
     let mut order: Vec<usize> = (0..x.rank()).filter(|axis| !folded.contains(axis)).collect();
     order.extend(folded);
-    Ok((elements::<T>(&x.transpose(&order)?), folded_count(call)?))
+    Ok((elements::<T>(&x.transpose(&order)?)?, folded_count(call)?))
 }
 
 fn axes_of(call: &Call) -> Result<&[usize]> {

@@ -115,7 +115,7 @@ fn rows_portable(call: &Call) -> Result<Array> {
 }
 
 fn copy_rows<T: Element>(call: &Call, rows: &[usize]) -> Result<Array> {
-    let a = crate::call::elements::<T>(&call.operands[0]);
+    let a = crate::call::elements::<T>(&call.operands[0])?;
     let width: usize = call.operands[0].shape()[1..].iter().product();
     Array::build::<T>(call.shape.clone(), |out| {
         for (to, &row) in out.chunks_exact_mut(width.max(1)).zip(rows) {
@@ -140,6 +140,7 @@ fn one_hot(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
     Ok(Prepared::Call(Box::new(Call {
         op,
         operands: Default::default(),
+        given: Default::default(),
         units: shape.size() as u64,
         shape,
         raw: result,

@@ -296,13 +296,13 @@ impl Ladder {
             }
             OnDecline::Warn => {
                 for (rung, decline) in declines {
-                    if self.asked_for(*rung) {
+                    if self.matters(*rung, decline) {
                         self.warn_once(call, *rung, decline, caller);
                     }
                 }
                 Ok(())
             }
-            OnDecline::Error => match declines.iter().find(|(r, _)| self.asked_for(*r)) {
+            OnDecline::Error => match declines.iter().find(|(r, d)| self.matters(*r, d)) {
                 None => Ok(()),
                 Some((rung, decline)) => Err(Error::new(
                     ErrorKind::Declined,
@@ -319,11 +319,12 @@ impl Ladder {
         }
     }
 
-    /// Whether a flag added this rung, so that its declines are worth a warning.
-    fn asked_for(&self, rung: Rung) -> bool {
+    /// Whether a flag added this rung, so that its declines are worth a warning. The library
+    /// skips what no CBLAS has (spec acceleration 1): `--blas` asks for its products alone.
+    fn matters(&self, rung: Rung, decline: &Decline) -> bool {
         match rung {
             Rung::Device => self.settings.gpu.value,
-            Rung::Library => self.settings.blas.value,
+            Rung::Library => self.settings.blas.value && !matches!(decline, Decline::NoKernel(_)),
             Rung::Lanes | Rung::Portable => false,
         }
     }

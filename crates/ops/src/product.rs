@@ -21,7 +21,7 @@ use rung_lanes::{Float, Lanes};
 use rung_library::Library;
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 pub const OPS: &[Op] = &[
@@ -148,6 +148,7 @@ fn prepare_vectors(
     ];
     Ok(Prepared::Call(Box::new(Call {
         op,
+        given: smallvec![a.shape().clone(), b.shape().clone()],
         operands: operands.into_iter().collect(),
         shape: Shape::scalar(),
         raw: ElementType::F64,
@@ -192,6 +193,7 @@ fn prepare_product(
     let raw = if form == Form::Folds { ElementType::F64 } else { types.compute };
     Ok(Prepared::Call(Box::new(Call {
         op,
+        given: smallvec![a.shape().clone(), b.shape().clone()],
         operands: operands.into_iter().collect(),
         shape: Shape::new(extents)?,
         raw,

@@ -152,6 +152,7 @@ fn fill(
     Ok(Prepared::Call(Box::new(Call {
         op,
         operands: Default::default(),
+        given: Default::default(),
         shape,
         raw: ElementType::F64,
         result,

@@ -201,7 +201,7 @@ fn inferred(extents: &[i64], from: &Shape) -> Result<Shape> {
     if unknown > 1 {
         return Err(Error::new(
             ErrorKind::Shape,
-            format!("reshape allows at most one -1: got {extents:?}"),
+            format!("reshape allows at most one -1: got {}", as_list(extents)),
         ));
     }
     if let Some(bad) = extents.iter().find(|&&d| d < -1) {
@@ -211,11 +211,19 @@ fn inferred(extents: &[i64], from: &Shape) -> Result<Shape> {
     let known = Shape::new(extents.iter().filter(|&&d| d >= 0).map(|&d| d as usize))?.size();
     let rest = from.size().checked_div(known).filter(|rest| rest * known == from.size());
     if unknown == 1 && rest.is_none() {
-        let text =
-            format!("reshape size mismatch: {} elements of {from} into {extents:?}", from.size());
+        let text = format!(
+            "reshape size mismatch: {} elements of {from} into {}",
+            from.size(),
+            as_list(extents)
+        );
         return Err(Error::new(ErrorKind::Shape, text));
     }
     Shape::new(extents.iter().map(|&d| if d == -1 { rest.unwrap_or(0) } else { d as usize }))
+}
+
+/// Integers as the language prints a list.
+fn as_list(numbers: &[i64]) -> String {
+    list_of(numbers).to_string()
 }
 
 fn transpose(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -226,7 +234,8 @@ fn transpose(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
             let known = axes.iter().map(|&axis| a.shape().axis(axis));
             known.collect::<Result<_>>().map_err(|_| {
                 let text = format!(
-                    "transpose axes must be a permutation of the axes: {axes:?} for shape {}",
+                    "transpose axes must be a permutation of the axes: {} for shape {}",
+                    as_list(&axes),
                     a.shape()
                 );
                 Error::new(ErrorKind::Axis, text)
@@ -297,6 +306,7 @@ fn concatenate(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Re
     let operands = arrays.iter().map(|a| at_type(a, widest)).collect::<Result<_>>()?;
     Ok(Prepared::Call(Box::new(Call {
         op,
+        given: arrays.iter().map(|a| a.shape().clone()).collect(),
         operands,
         units: shape.size() as u64,
         shape,
@@ -327,8 +337,9 @@ fn join_portable(call: &Call) -> Result<Array> {
 /// The operands' runs from `axis` inward follow each other for each index outside it.
 fn join<T: Element>(call: &Call, axis: usize) -> Result<Array> {
     let outer: usize = call.shape[..axis].iter().product();
-    let parts: Vec<Vec<T>> = call.operands.iter().map(crate::call::elements::<T>).collect();
-    Array::build::<T>(call.shape.clone(), |out| {
+    Array::try_build::<T>(call.shape.clone(), |out| {
+        let parts: Vec<Vec<T>> =
+            call.operands.iter().map(crate::call::elements::<T>).collect::<Result<_>>()?;
         let mut rest = out;
         for i in 0..outer {
             for part in &parts {
@@ -338,5 +349,6 @@ fn join<T: Element>(call: &Call, axis: usize) -> Result<Array> {
                 rest = after;
             }
         }
+        Ok(())
     })
 }

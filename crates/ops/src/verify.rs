@@ -53,11 +53,11 @@ pub fn first_outside_bound(call: &Call, raw: &Array, wanted: &Array) -> Result<O
 fn absolute_product(call: &Call) -> Result<Array> {
     let magnitude = |a: &Array| match a.element_type() {
         ElementType::F32 => {
-            let x: Vec<f32> = elements::<f32>(a).iter().map(|x| x.abs()).collect();
+            let x: Vec<f32> = elements::<f32>(a)?.iter().map(|x| x.abs()).collect();
             Array::from_slice(&x, a.shape().clone())
         }
         _ => {
-            let x: Vec<f64> = elements::<f64>(a).iter().map(|x| x.abs()).collect();
+            let x: Vec<f64> = elements::<f64>(a)?.iter().map(|x| x.abs()).collect();
             Array::from_slice(&x, a.shape().clone())
         }
     };
@@ -68,6 +68,7 @@ fn absolute_product(call: &Call) -> Result<Array> {
     let absolute = Call {
         op: call.op,
         operands,
+        given: call.given.clone(),
         shape: call.shape.clone(),
         raw: call.raw,
         result: call.result,

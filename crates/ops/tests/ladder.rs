@@ -179,3 +179,32 @@ fn the_generator_gives_the_published_values_on_every_rung() {
     let Value::Array(order) = &order[0] else { panic!("permutation gives an array") };
     assert_eq!(order.as_slice::<f64>().unwrap(), [4., 5., 6., 2., 9., 7., 1., 0., 8., 3.]);
 }
+
+/// `--blas --on-decline=error` once stopped at the first operation that no CBLAS has.
+#[test]
+fn the_library_is_asked_for_its_products_alone() {
+    let library = rung_library::Library::discover(None).expect("install libopenblas0-pthread");
+    let mut settings = Settings::default();
+    settings.blas.value = true;
+    settings.on_decline.value = OnDecline::Error;
+    let off = Err(Decline::Off("--gpu"));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(1)), Ok(library), off);
+    assert!(call(&mut ladder, "exp", vec![array(&[3])]).is_ok());
+    assert!(call(&mut ladder, "matmul", vec![array(&[8, 8]), array(&[8, 8])]).is_ok());
+    let e = call(&mut ladder, "matmul", vec![array(&[2, 2]), array(&[2, 2])]).unwrap_err();
+    assert!(e.to_string().contains("too small: 8 < 64 multiply-adds"), "{e}");
+}
+
+#[test]
+fn explain_shows_the_shapes_as_they_were_given() {
+    let mut settings = Settings::default();
+    settings.explain.value = Explain::Table;
+    let (mut ladder, _) = Ladder::new(&settings);
+    call(&mut ladder, "dot", vec![array(&[300]), array(&[300])]).unwrap();
+    call(&mut ladder, "matmul", vec![array(&[4, 300]), array(&[300])]).unwrap();
+    call(&mut ladder, "div", vec![array(&[5]), Value::integer(2)]).unwrap();
+    let text = ladder.calls.table(&|_| String::new());
+    for shapes in ["dot        (300) (300) ", "matmul     (4 300) (300) ", "div        (5) () "] {
+        assert!(text.contains(shapes), "{text}");
+    }
+}

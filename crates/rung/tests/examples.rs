@@ -99,6 +99,9 @@ fn tables_are_read_as_columns_or_as_a_matrix() {
     assert!(text.contains("has no column \"z\""), "{text}");
     let text = printed(&mut session, "(csv:read \"/no/such/file\")");
     assert!(text.contains("cannot read /no/such/file"), "{text}");
+    std::fs::write(&path, "1,2\n3\n").unwrap();
+    let text = printed(&mut session, &read(""));
+    assert!(text.contains(".csv:2: expected 2 fields: got 1"), "{text}");
     std::fs::remove_file(&path).unwrap();
 }
 

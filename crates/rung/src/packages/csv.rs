@@ -128,12 +128,22 @@ fn table(path: &Path, request: &Request) -> Result<Table> {
         .map_err(unreadable)?;
     let (mut rows, mut lines) = (Vec::new(), Vec::new());
     for record in reader.records() {
-        let record = record.map_err(unreadable)?;
+        let record = record.map_err(|e| match e.kind() {
+            csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+                let line = pos.as_ref().map_or(0, csv::Position::line);
+                let text =
+                    format!("{}:{line}: expected {expected_len} fields: got {len}", path.display());
+                Error::new(ErrorKind::Format, text)
+            }
+            _ => unreadable(e),
+        })?;
         lines.push(record.position().map_or(0, csv::Position::line));
         rows.push(record.iter().map(|field| field.trim().to_string()).collect::<Vec<_>>());
     }
     let no_number = |row: &Vec<String>| row.iter().all(|f| f.parse::<f64>().is_err());
-    let has_header = request.header.unwrap_or_else(|| rows.first().is_some_and(no_number));
+    // A lone line names nothing.
+    let has_header =
+        request.header.unwrap_or_else(|| rows.len() > 1 && rows.first().is_some_and(no_number));
     let names = (has_header && !rows.is_empty()).then(|| {
         lines.remove(0);
         rows.remove(0)
