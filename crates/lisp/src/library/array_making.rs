@@ -16,22 +16,28 @@ use crate::value::{NIL, Value};
 use super::arrays::{
     Stored, dimensions, packed_array, row_major_get, stored, unravel, value_number, wrong_rank,
 };
+use super::memory::{copies, no_room, room};
 use super::sequence_parts::{elements, list_elements};
 
 /// The dimensions that `make-array` is given: a number or a list of numbers.
-fn given_dimensions(value: &Value) -> Outcome<Vec<usize>> {
+fn given_dimensions(operator: &str, value: &Value) -> Outcome<Vec<usize>> {
     let parts = match value {
-        Value::Fixnum(_) => vec![value.clone()],
-        _ => list_elements("make-array", value)?,
+        Value::Nil | Value::Cons(_) => list_elements(operator, value)?,
+        _ => vec![value.clone()],
     };
     let mut dimensions = Vec::new();
     for part in parts {
-        let wrong = || Escape::wrong_type("make-array", symbol::UNSIGNED_BYTE, &part);
+        let wanted = "a size or a list of sizes";
+        let unsigned = Value::symbol(symbol::UNSIGNED_BYTE);
+        let wrong = || Escape::unexpected(operator, wanted, unsigned, &part);
         dimensions.push(part.as_index().ok_or_else(wrong)?);
     }
+    if dimensions.len() > 64 {
+        return Err(Escape::program(format!("{operator}: an array has at most 64 axes")));
+    }
     let size = dimensions.iter().try_fold(1usize, |size, n| size.checked_mul(*n));
-    if dimensions.len() > 64 || size.is_none_or(|size| size > 1 << 62) {
-        return Err(Escape::program("make-array: the array would be too large"));
+    if size.is_none_or(|size| size > 1 << 62) {
+        return Err(no_room(operator, None));
     }
     Ok(dimensions)
 }
@@ -67,7 +73,7 @@ const MAKE: [Symbol; 5] = [
 /// `make-array`.
 pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let [element_type, initial, given, adjustable, fill] = keywords(lisp, &a[1..], MAKE)?;
-    let dimensions = given_dimensions(&a[0])?;
+    let dimensions = given_dimensions("make-array", &a[0])?;
     let size = dimensions.iter().product::<usize>();
     let mut stored = match &element_type {
         Some(specifier) => stored(lisp, specifier)?,
@@ -91,7 +97,7 @@ pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     }
     let all = match given {
         Some(given) => {
-            let mut all = Vec::with_capacity(size);
+            let mut all = Vec::new();
             contents(&given, &dimensions, &mut all)?;
             Some(all)
         }
@@ -110,7 +116,13 @@ pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
             }
         }
         Stored::Characters => {
-            let all = all.unwrap_or_else(|| vec![initial.unwrap_or(Value::Char(' ')); size]);
+            let all = match all {
+                Some(all) => all,
+                None => {
+                    room("make-array", size, size_of::<Value>() + size_of::<char>())?;
+                    vec![initial.unwrap_or(Value::Char(' ')); size]
+                }
+            };
             make_string(&all, fill, adjustable)
         }
         Stored::General => {
@@ -119,7 +131,10 @@ pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
             } else {
                 NIL
             };
-            let elements = all.unwrap_or_else(|| vec![initial.unwrap_or(default); size]);
+            let elements = match all {
+                Some(all) => all,
+                None => copies("make-array", initial.unwrap_or(default), size)?,
+            };
             Ok(Value::object(Object::Array(GeneralArray {
                 dimensions: RefCell::new(dimensions),
                 elements: RefCell::new(elements),
@@ -164,12 +179,12 @@ fn make_string(all: &[Value], fill: Option<usize>, adjustable: bool) -> Outcome 
 /// `adjust-array`.
 pub(super) fn adjust_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let [_, initial, given, _, fill] = keywords(lisp, &a[2..], MAKE)?;
-    let (old, new) = (dimensions("adjust-array", &a[0])?, given_dimensions(&a[1])?);
+    let (old, new) = (dimensions("adjust-array", &a[0])?, given_dimensions("adjust-array", &a[1])?);
     if old.len() != new.len() {
         return Err(wrong_rank(new.len(), old.len()));
     }
     let size = new.iter().product::<usize>();
-    let mut all = vec![initial.unwrap_or_default(); size];
+    let mut all = copies("adjust-array", initial.unwrap_or_default(), size)?;
     if let Some(given) = given {
         all.clear();
         contents(&given, &new, &mut all)?;

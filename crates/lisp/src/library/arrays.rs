@@ -563,6 +563,7 @@ fn push(vector: &Value, element: &Value, extend: bool) -> Outcome {
             return Ok(NIL);
         }
         let larger = (room * 2).max(8);
+        super::memory::room(operator, larger, size_of::<Value>())?;
         match vector {
             Value::String(text) => text.characters.borrow_mut().resize(larger, ' '),
             other => {

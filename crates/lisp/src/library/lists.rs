@@ -7,6 +7,7 @@ use crate::native::{Native, keywords, native};
 use crate::symbol;
 use crate::value::{NIL, Value, cons, list, list_with_tail};
 
+use super::memory::{PAIR, room};
 use super::sequence_parts::{Form, Matcher, list_elements};
 
 fn car(value: &Value) -> Outcome {
@@ -206,7 +207,9 @@ pub static LISTS: &[Native] = &[
         let [initial] = keywords(lisp, &a[1..], [symbol::KEY_INITIAL_ELEMENT])?;
         let wrong = || Escape::wrong_type("make-list", symbol::UNSIGNED_BYTE, &a[0]);
         let size = a[0].as_index().ok_or_else(wrong)?;
-        Ok(list(vec![initial.unwrap_or_default(); size]))
+        room("make-list", size, PAIR)?;
+        let initial = initial.unwrap_or_default();
+        Ok((0..size).fold(NIL, |rest, _| cons(initial.clone(), rest)))
     }),
     native("acons", "key value alist", "A pair in front of a list.", |_, a| {
         Ok(cons(cons(a[0].clone(), a[1].clone()), a[2].clone()))

@@ -8,6 +8,7 @@ pub mod conditions;
 pub mod evaluation;
 pub mod lists;
 pub mod loading;
+mod memory;
 pub mod numbers;
 pub mod numbers_float;
 pub mod numbers_integer;

@@ -50,6 +50,7 @@ pub fn elements(operator: &str, sequence: &Value) -> Outcome<Vec<Value>> {
         Value::Cons(_) => list_elements(operator, sequence),
         Value::String(text) => {
             let characters = text.characters.borrow();
+            super::memory::room(operator, characters.len(), size_of::<Value>())?;
             Ok(characters[..text.len()].iter().map(|c| Value::Char(*c)).collect())
         }
         Value::Object(object) => match &**object {
@@ -58,6 +59,8 @@ pub fn elements(operator: &str, sequence: &Value) -> Outcome<Vec<Value>> {
             }
             Object::Packed(array) if array.borrow().rank() == 1 => {
                 let array = array.borrow();
+                // A packed element may take one byte, a value takes 16.
+                super::memory::room(operator, array.size(), size_of::<Value>())?;
                 let number = |n| arrays::number_value(n, array.element_type());
                 Ok(array.numbers().map(number).collect())
             }

@@ -7,6 +7,7 @@ use crate::symbol;
 use crate::value::{NIL, Value, list};
 
 use super::arrays;
+use super::memory::{PAIR, copies, room};
 use super::sequence_pairs::{mismatch, replace, search};
 use super::sequence_parts::{
     Form, Key, Selection, bounds, elements, length, like, list_elements, store, string_of,
@@ -131,7 +132,9 @@ pub static SEQUENCES: &[Native] = &[
     native("concatenate", "type &rest sequences", "One sequence after another.", |lisp, a| {
         let mut all = Vec::new();
         for sequence in &a[1..] {
-            all.extend(elements("concatenate", sequence)?);
+            let part = elements("concatenate", sequence)?;
+            room("concatenate", all.len() + part.len(), size_of::<Value>())?;
+            all.extend(part);
         }
         of_type(lisp, &a[0], all)
     }),
@@ -199,8 +202,10 @@ pub static SEQUENCES: &[Native] = &[
             let wrong = || Escape::wrong_type("make-sequence", symbol::UNSIGNED_BYTE, &a[1]);
             let is_string = a[0].is_symbol(symbol::STRING);
             let default = if is_string { Value::Char(' ') } else { NIL };
-            let all = vec![initial.unwrap_or(default); size.ok_or_else(wrong)?];
-            of_type(lisp, &a[0], all)
+            let size = size.ok_or_else(wrong)?;
+            // The elements, and the sequence that is made of them.
+            room("make-sequence", size, size_of::<Value>() + PAIR)?;
+            of_type(lisp, &a[0], vec![initial.unwrap_or(default); size])
         },
     ),
 ];
@@ -350,7 +355,7 @@ fn fill(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let [start, end] = keywords(lisp, &a[2..], [symbol::KEY_START, symbol::KEY_END])?;
     let count = length("fill", &a[0])?;
     let (start, end) = bounds("fill", start.as_ref(), end.as_ref(), count)?;
-    store("fill", &a[0], start, &vec![a[1].clone(); end - start])?;
+    store("fill", &a[0], start, &copies("fill", a[1].clone(), end - start)?)?;
     Ok(a[0].clone())
 }
 

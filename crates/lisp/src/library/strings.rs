@@ -276,14 +276,9 @@ fn make_string(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
         None => ' ',
     };
     match arguments[0].as_index() {
-        Some(size) if size <= 1 << 40 => {
-            let mut characters = Vec::new();
-            if characters.try_reserve_exact(size).is_err() {
-                let text = format!("make-string: no memory for {size} characters");
-                return Err(Escape::of(symbol::STORAGE_CONDITION, text));
-            }
-            characters.resize(size, fill);
-            Ok(new_string(characters))
+        Some(size) => {
+            super::memory::room("make-string", size, size_of::<char>())?;
+            Ok(new_string(vec![fill; size]))
         }
         _ => Err(Escape::wrong_type("make-string", symbol::UNSIGNED_BYTE, &arguments[0])),
     }
