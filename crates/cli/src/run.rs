@@ -197,6 +197,18 @@ impl<'a> Running<'a> {
         })
     }
 
+    /// As `print_values`, with the middle of long arrays left out.
+    pub fn show_values(&mut self, values: &[Value]) -> Result<(), Ended> {
+        values.iter().try_for_each(|value| {
+            let lisp = &mut self.session.lisp;
+            let text = match rung_lisp::printer::for_prompt(lisp, value) {
+                Ok(text) => text,
+                Err(_) => lisp.brief(value),
+            };
+            self.print_line(&text)
+        })
+    }
+
     /// The column that the program's standard output has reached.
     pub fn column(&self) -> usize {
         let lisp = &self.session.lisp;

@@ -117,6 +117,13 @@ impl Screen {
         }
     }
 
+    /// The first line of the prompt; `-q` silences it, and JSON has no place for it.
+    pub fn greet(&self, line: &str) {
+        if !self.quiet && !self.json {
+            mutter(&format!("{line}\n"));
+        }
+    }
+
     /// A line that the ladder made: `rung: warning: --gpu: ...`.
     pub fn notice(&self, line: &str) {
         match (line.strip_prefix("rung: note: "), line.strip_prefix("rung: warning: ")) {

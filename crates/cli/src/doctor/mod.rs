@@ -107,7 +107,8 @@ fn demanded(request: &Request) -> bool {
     request.settings.on_decline.value == OnDecline::Error
 }
 
-const DRIVER_FIX: &str = "install the Vulkan driver of your GPU and its loader";
+const DRIVER_FIX: &str = "install the Vulkan loader and your GPU's driver (VK_DRIVER_FILES and \
+                          VK_ICD_FILENAMES hide drivers when they are set)";
 
 fn device(request: &Request) -> Vec<Finding> {
     let settings = &request.settings;
@@ -125,7 +126,11 @@ fn device(request: &Request) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     if !survey.loader {
-        findings.push(Finding::new("device", bad, "no Vulkan loader").part("wgpu").fix(DRIVER_FIX));
+        findings.push(
+            Finding::new("device", bad, "no Vulkan loader, or no driver for it")
+                .part("wgpu")
+                .fix(DRIVER_FIX),
+        );
     } else if named || usable {
         findings.push(probed(&settings.device.value, bad));
     } else if survey.adapters.is_empty() {

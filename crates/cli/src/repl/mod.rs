@@ -16,10 +16,14 @@ use rung::Value;
 use rung_lisp::package::CL;
 use rung_lisp::value::list;
 use rung_lisp::{Unhandled, UnhandledKind};
+use std::io::IsTerminal;
 use std::path::Path;
 
 /// What messages call the text that was typed.
 const TYPED: &str = "prompt";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const HINTS: &str = ":q leaves, (doc sort) tells about a function, TAB completes a name";
 
 /// Words that leave the prompt.
 const LEAVE: [&str; 4] = [":q", ":quit", ":exit", "quit"];
@@ -37,6 +41,9 @@ pub fn read_and_print(running: &mut Running) -> i32 {
     };
     if !input.remembers() && invocation.screen.verbose > 0 {
         invocation.screen.note("no folder for the history; lines are not kept");
+    }
+    if std::io::stdin().is_terminal() {
+        invocation.screen.greet(&format!("Rung {VERSION}: {HINTS}"));
     }
     define_memory(running);
     if let Some(code) = load_init(running) {
@@ -68,7 +75,7 @@ fn answer(running: &mut Running, text: &str) -> Option<i32> {
         if values.is_empty() {
             running.print_line("; no values")
         } else {
-            running.print_values(&values)
+            running.show_values(&values)
         }
     });
     let ended = outcome.and_then(|()| fresh_line(running));
