@@ -44,6 +44,8 @@ impl Lisp {
             let source = lisp.sources.add(name, text);
             let mut reader = Reader::new(text, Some(source));
             let mut values = Vec::new();
+            // A text whose turn comes after Ctrl-C does not begin.
+            lisp.poll()?;
             while let Some(form) = read_next(&mut reader, lisp)? {
                 values = lisp.eval_in_source(&form)?;
             }
@@ -56,6 +58,7 @@ impl Lisp {
         let result = crate::library::loading::eval_toplevel(self, form);
         self.forget_positions();
         let first = result.map_err(|escape| self.signal_at_top(escape))?;
+        self.poll()?;
         Ok(self.take_values(first))
     }
 

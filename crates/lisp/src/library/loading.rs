@@ -86,6 +86,10 @@ impl Lisp {
         self.unbind_to(depth);
         self.site = site;
         self.library.loading = outer;
+        if loaded.is_err() {
+            // Ctrl-C, or no stack left: the next use tries again.
+            self.library.definitions.insert(name, text);
+        }
         loaded.map(|()| true)
     }
 
@@ -154,6 +158,7 @@ fn eval_each(lisp: &mut Lisp, forms: &Value) -> Outcome {
     lisp.multiple = false;
     for form in forms.elements() {
         last = eval_toplevel(lisp, &form)?;
+        lisp.poll()?;
     }
     Ok(last)
 }
@@ -182,9 +187,11 @@ impl Lisp {
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));
         while let Some(form) = read_next(&mut reader, self)? {
+            self.poll()?;
             let outcome = eval_toplevel(self, &form);
             self.forget_positions();
             outcome?;
+            self.poll()?;
         }
         Ok(())
     }

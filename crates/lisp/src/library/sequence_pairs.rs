@@ -70,6 +70,7 @@ pub(super) fn search(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let pair = Pair::new(lisp, "search", a)?;
     let Some(last) = pair.b.len().checked_sub(pair.a.len()) else { return Ok(NIL) };
     for step in 0..=last {
+        lisp.poll()?;
         let at = if pair.from_end { last - step } else { step };
         let mut all = true;
         for (index, element) in pair.a.iter().enumerate() {

@@ -507,6 +507,7 @@ fn remove_duplicates(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     }
     let mut kept = Vec::new();
     for (index, element) in all.iter().enumerate() {
+        lisp.poll()?;
         let others = if from_end { start..index } else { index + 1..end };
         let mut again = false;
         if (start..end).contains(&index) {

@@ -20,10 +20,13 @@ pub(super) fn call_native(
     if count < native.minimum || count > native.maximum {
         return Err(wrong_count(lisp, native, count));
     }
-    match &native.body {
-        Body::Plain(body) => body(lisp, arguments),
-        Body::Shared(body) => body.clone()(lisp, arguments),
-    }
+    let value = match &native.body {
+        Body::Plain(body) => body(lisp, arguments)?,
+        Body::Shared(body) => body.clone()(lisp, arguments)?,
+    };
+    // A native that took long saw no Ctrl-C itself; nothing after it may run.
+    lisp.poll()?;
+    Ok(value)
 }
 
 #[cold]
@@ -179,9 +182,7 @@ impl Machine {
             self.call(lisp, function, first, count, first)?;
             return Ok(None);
         }
-        if lisp.interrupted() {
-            return Err(crate::condition::EscapeKind::Interrupt.into());
-        }
+        lisp.poll()?;
         let (base, end) = (self.base, (self.base + self.registers).max(first + count));
         for index in 0..count {
             self.stacks.values.swap(base + index, first + index);
@@ -280,6 +281,15 @@ impl Lisp {
     pub(crate) fn interrupted(&self) -> bool {
         use std::sync::atomic::Ordering::Relaxed;
         self.interrupt.load(Relaxed) && self.interrupt.swap(false, Relaxed)
+    }
+
+    /// An escape if Ctrl-C was pressed.
+    #[inline(always)]
+    pub(crate) fn poll(&self) -> Outcome<()> {
+        if self.interrupted() {
+            return Err(crate::condition::EscapeKind::Interrupt.into());
+        }
+        Ok(())
     }
 
     /// The function that a function designator means.

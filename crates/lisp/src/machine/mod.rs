@@ -92,7 +92,11 @@ impl Lisp {
         self.multiple = false;
         match &*function {
             Function::Native(native) => calls::call_native(self, native, arguments),
-            Function::Closure(_) => self.run(&function, arguments),
+            Function::Closure(_) => {
+                // A native's loop over a function without calls or loops polls here alone.
+                self.poll()?;
+                self.run(&function, arguments)
+            }
         }
     }
 
