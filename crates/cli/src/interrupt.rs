@@ -3,8 +3,23 @@
 //! does while a script waits for its input, which a question of ours would not wake.
 
 use crate::failure::Exit;
+use crate::screen::mutter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a single operation may take before the user is told what it is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A large product or sort looks at no flag until it is done: says so, once it has lasted.
+fn tell_if_unheard(flag: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        std::thread::sleep(PATIENCE);
+        if flag.load(Ordering::SeqCst) {
+            mutter("rung: note: stopping after the operation that runs; Ctrl-C again quits now\n");
+        }
+    });
+}
 
 /// The Ctrl-C of one run.
 pub struct Interrupts {
@@ -18,8 +33,8 @@ pub struct Interrupts {
 pub type Waiting = Arc<AtomicBool>;
 
 impl Interrupts {
-    /// From now on Ctrl-C sets `flag`, at which Lisp looks, or quits while `waiting`. `None` where the system gives no
-    /// handler; Ctrl-C then ends the process as always.
+    /// From now on Ctrl-C sets `flag`, at which Lisp looks, or quits while `waiting`. `None`
+    /// where the system gives no handler; Ctrl-C then ends the process as always.
     pub fn watch(flag: Arc<AtomicBool>, waiting: Waiting) -> Option<Interrupts> {
         let interrupts = Interrupts {
             asked: Arc::new(AtomicBool::new(false)),
@@ -32,6 +47,7 @@ impl Interrupts {
                 std::process::exit(Exit::Interrupted as i32);
             }
             flag.store(true, Ordering::SeqCst);
+            tell_if_unheard(flag.clone());
         };
         ctrlc::set_handler(handler).ok().map(|()| interrupts)
     }

@@ -268,6 +268,17 @@ impl Lisp {
         condition.into()
     }
 
+    /// Whether a name of the standard has no definition in this version.
+    pub(crate) fn is_missing(&self, name: Symbol) -> bool {
+        let cell = &self.symbols[name];
+        // A definition of the library that is being compiled may call itself.
+        cell.package == Some(crate::package::CL)
+            && cell.function.is_unbound()
+            && !self.library.loading
+            && !self.library.defines(name)
+            && self.packages.external(crate::package::CL, &cell.name).is_some()
+    }
+
     #[cold]
     pub(crate) fn undefined_function(&self, symbol: Symbol) -> Escape {
         let cell = &self.symbols[symbol];
@@ -283,9 +294,11 @@ impl Lisp {
         };
         let mut condition = Condition::new(symbol::UNDEFINED_FUNCTION, text)
             .with(symbol::KEY_NAME, Value::symbol(symbol));
-        condition.hint = crate::suggest::suggest(self, symbol, |cell| {
-            !cell.function.is_unbound() || !cell.macro_function.is_unbound()
-        });
+        if !self.is_missing(symbol) {
+            condition.hint = crate::suggest::suggest(self, symbol, |cell| {
+                !cell.function.is_unbound() || !cell.macro_function.is_unbound()
+            });
+        }
         condition.into()
     }
 

@@ -174,6 +174,10 @@ impl<'l> Expander<'l> {
             let expansion = self.expand_macro(&expander, form)?;
             return self.convert(&expansion);
         }
+        if self.lisp.is_missing(name) {
+            // What its arguments mean is not known, and errors in them would mislead.
+            return Ok(self.call(Target::Global(name), Vec::new()));
+        }
         self.convert_call(Target::Global(name), arguments)
     }
 
