@@ -129,3 +129,19 @@ fn nothing_prints_unless_the_program_does() {
     assert_eq!(output("(print 1) (princ 2) (terpri) (write-line \"x\")"), "\n1 2\nx\n");
     assert_eq!(output("(princ 1) (fresh-line) (fresh-line) (princ 2)"), "1\n2");
 }
+
+#[test]
+fn the_embedder_seeds_random() {
+    let draw = |seed: Option<i64>| {
+        let (mut lisp, ..) = lisp_reading("");
+        if let Some(seed) = seed {
+            lisp.seed_random(seed);
+        }
+        let values = lisp.eval_text("a", "(list (random 1000000) (random 1000000))").unwrap();
+        lisp.print(&values[0])
+    };
+    assert_eq!(draw(Some(7)), draw(Some(7)));
+    assert_ne!(draw(Some(7)), draw(Some(8)));
+    assert_ne!(draw(Some(7)), draw(None));
+    assert_eq!(draw(None), draw(None));
+}

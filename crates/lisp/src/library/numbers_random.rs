@@ -38,6 +38,14 @@ pub fn state_value(state: State) -> Value {
     Value::object(Object::RandomState(Cell::new(state)))
 }
 
+impl Lisp {
+    /// Seeds `random`: `*random-state*` becomes the state that begins with this seed.
+    pub fn seed_random(&mut self, seed: i64) {
+        let state = state_value(State::seeded(seed as u64));
+        self.set_variable(symbol::RANDOM_STATE, state);
+    }
+}
+
 fn as_state(value: &Value) -> Option<&Cell<State>> {
     if let Some(Object::RandomState(state)) = value.as_object() { Some(state) } else { None }
 }

@@ -6,7 +6,7 @@ use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::object::{ClassKind, Instance, Object};
 use crate::symbol::{self, Symbol};
-use crate::value::{NIL, Value, list};
+use crate::value::{Value, list};
 
 use super::conditions::{define_class, slot_definition};
 
@@ -24,20 +24,26 @@ pub fn class_name(instance: &Instance) -> Symbol {
 
 /// The table.
 pub static STRUCTURES: &[Native] = &[
-    native("rung::%define-structure", "name parent slots", "Makes a class.", |lisp, a| {
-        let Some(name) = a[0].as_symbol() else {
-            return Err(Escape::wrong_type("defstruct", symbol::SYMBOL, &a[0]));
-        };
-        let parents = a[1].as_symbol().filter(|parent| *parent != symbol::NIL);
-        let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
-        let parents = parents.into_iter().collect::<Vec<_>>();
-        if let Some(unknown) = parents.iter().find(|parent| lisp.class(**parent).is_none()) {
-            let text = format!("defstruct: there is no structure {}", lisp.shown(*unknown));
-            return Err(Escape::program(text));
-        }
-        define_class(lisp, name, &parents, own, NIL, ClassKind::Structure);
-        Ok(a[0].clone())
-    }),
+    native(
+        "rung::%define-structure",
+        "name parent slots &optional printer",
+        "Makes a class.",
+        |lisp, a| {
+            let Some(name) = a[0].as_symbol() else {
+                return Err(Escape::wrong_type("defstruct", symbol::SYMBOL, &a[0]));
+            };
+            let parents = a[1].as_symbol().filter(|parent| *parent != symbol::NIL);
+            let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
+            let parents = parents.into_iter().collect::<Vec<_>>();
+            if let Some(unknown) = parents.iter().find(|parent| lisp.class(**parent).is_none()) {
+                let text = format!("defstruct: there is no structure {}", lisp.shown(*unknown));
+                return Err(Escape::program(text));
+            }
+            let printer = a.get(3).cloned().unwrap_or_default();
+            define_class(lisp, name, &parents, own, printer, ClassKind::Structure);
+            Ok(a[0].clone())
+        },
+    ),
     native("rung::%structure-slots", "name", "The names of the slots.", |lisp, a| {
         let class = a[0].as_symbol().and_then(|name| lisp.class(name));
         let names = class.map(|class| {
