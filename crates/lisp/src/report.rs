@@ -105,7 +105,7 @@ pub enum UnhandledKind {
     Reader,
     /// The text ends inside a form; more of it would help.
     Incomplete,
-    /// The file could not be opened.
+    /// The file could not be opened, or reading or writing failed, as on a full disk.
     File,
 }
 

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, Write};
 
-use crate::condition::{Escape, EscapeKind, Outcome};
+use crate::condition::{Condition, Escape, EscapeKind, Outcome};
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
 
@@ -92,7 +92,9 @@ impl Stream {
     pub(crate) fn write_here(&self, text: &str) -> Outcome<()> {
         match &mut *self.kind.borrow_mut() {
             StreamKind::StringOutput(collected) => collected.push_str(text),
-            StreamKind::Output(writer) => writer.write_all(text.as_bytes()).map_err(write_error)?,
+            StreamKind::Output(writer) => {
+                writer.write_all(text.as_bytes()).map_err(|error| self.failed("write", &error))?;
+            }
             StreamKind::Closed => return Err(stream_error("the stream is closed")),
             _ => return Err(stream_error("the stream does not take output")),
         }
@@ -106,7 +108,9 @@ impl Stream {
     /// Sends buffered output on its way.
     pub(crate) fn flush_here(&self) -> Outcome<()> {
         match &mut *self.kind.borrow_mut() {
-            StreamKind::Output(writer) => writer.flush().map_err(write_error),
+            StreamKind::Output(writer) => {
+                writer.flush().map_err(|error| self.failed("write", &error))
+            }
             _ => Ok(()),
         }
     }
@@ -121,7 +125,8 @@ impl Stream {
             }
             StreamKind::Input { source, characters, position } => {
                 if *position == characters.len() {
-                    refill(&mut **source, characters, position)?;
+                    refill(&mut **source, characters, position)
+                        .map_err(|error| self.failed("read", &error))?;
                 }
                 let next = characters.get(*position).copied();
                 *position += usize::from(take && next.is_some());
@@ -130,6 +135,24 @@ impl Stream {
             StreamKind::Closed => Err(stream_error("the stream is closed")),
             _ => Err(stream_error("the stream gives no input")),
         }
+    }
+
+    /// `cannot write FILE: no space left on device`. The operation's name tells a failure of the
+    /// system from a mistake of the program, and so the exit code (`Unhandled::kind`).
+    pub(crate) fn failed(&self, operation: &str, error: &std::io::Error) -> Escape {
+        use std::io::ErrorKind::{BrokenPipe, StorageFull};
+        let reason = match error.kind() {
+            BrokenPipe if self.name.is_empty() => return EscapeKind::BrokenPipe.into(),
+            StorageFull => "no space left on device".to_string(),
+            _ => error.to_string(),
+        };
+        let text = match self.name.as_str() {
+            "" => format!("cannot {operation}: {reason}"),
+            name => format!("cannot {operation} {name}: {reason}"),
+        };
+        Condition::new(symbol::STREAM_ERROR, text)
+            .with(symbol::KEY_OPERATION, Value::string(operation))
+            .into()
     }
 
     /// Puts back the character read last.
@@ -149,10 +172,9 @@ fn refill(
     source: &mut dyn BufRead,
     characters: &mut Vec<char>,
     position: &mut usize,
-) -> Outcome<()> {
+) -> std::io::Result<()> {
     let mut bytes = Vec::new();
-    let count = source.read_until(b'\n', &mut bytes);
-    count.map_err(|error| stream_error(&format!("cannot read: {error}")))?;
+    source.read_until(b'\n', &mut bytes)?;
     let last = characters.last().copied();
     characters.clear();
     characters.extend(last);
@@ -163,11 +185,4 @@ fn refill(
 
 fn stream_error(text: &str) -> Escape {
     Escape::of(symbol::STREAM_ERROR, text)
-}
-
-fn write_error(error: std::io::Error) -> Escape {
-    if error.kind() == std::io::ErrorKind::BrokenPipe {
-        return EscapeKind::BrokenPipe.into();
-    }
-    stream_error(&format!("cannot write: {error}"))
 }

@@ -215,6 +215,7 @@ pub(crate) fn cannot_open(path: &str, error: &std::io::Error) -> Escape {
     let reason = match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        std::io::ErrorKind::AlreadyExists => "the file exists".to_string(),
         std::io::ErrorKind::IsADirectory => "it is a directory".to_string(),
         _ => error.to_string(),
     };

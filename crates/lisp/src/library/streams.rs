@@ -259,7 +259,9 @@ pub static STREAMS: &[Native] = &[
         open,
     ),
     native("close", "stream &key abort", "Closes a stream.", |lisp, a| {
-        let flushed = lisp.flush(&a[0]);
+        let abort = keywords(lisp, &a[1..], [symbol::KEY_ABORT])?;
+        let abort = abort[0].as_ref().is_some_and(Value::truth);
+        let flushed = if abort { Ok(()) } else { lisp.flush(&a[0]) };
         let stream = stream_of("close", &a[0])?;
         // A string output stream still gives its text afterwards.
         let is_text = matches!(&*stream.kind.borrow(), StreamKind::StringOutput(_));
@@ -374,11 +376,10 @@ pub static STREAMS: &[Native] = &[
         let byte = a[0].as_fixnum().and_then(|n| u8::try_from(n).ok());
         let byte =
             byte.ok_or_else(|| Escape::wrong_type("write-byte", symbol::UNSIGNED_BYTE, &a[0]))?;
-        match &mut *stream_of("write-byte", &a[1])?.kind.borrow_mut() {
+        let stream = stream_of("write-byte", &a[1])?;
+        match &mut *stream.kind.borrow_mut() {
             StreamKind::Output(writer) => {
-                let written = writer.write_all(&[byte]);
-                written
-                    .map_err(|e| Escape::of(symbol::STREAM_ERROR, format!("cannot write: {e}")))?;
+                writer.write_all(&[byte]).map_err(|error| stream.failed("write", &error))?;
             }
             _ => return Err(Escape::of(symbol::STREAM_ERROR, "write-byte: not on this stream")),
         }
@@ -388,14 +389,15 @@ pub static STREAMS: &[Native] = &[
 
 fn read_byte(_: &mut Lisp, a: &[Value]) -> Outcome {
     let mut byte = [0];
-    let count = match &mut *stream_of("read-byte", &a[0])?.kind.borrow_mut() {
+    let stream = stream_of("read-byte", &a[0])?;
+    let count = match &mut *stream.kind.borrow_mut() {
         StreamKind::Input { source, .. } => std::io::Read::read(source, &mut byte),
         _ => return Err(Escape::of(symbol::STREAM_ERROR, "read-byte: not on this stream")),
     };
     match count {
         Ok(1) => Ok(Value::Fixnum(i64::from(byte[0]))),
         Ok(_) => at_end(a, 1, &a[0]),
-        Err(e) => Err(Escape::of(symbol::STREAM_ERROR, format!("cannot read: {e}"))),
+        Err(error) => Err(stream.failed("read", &error)),
     }
 }
 
@@ -491,15 +493,19 @@ fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
             Ok(named(StreamKind::Input { source, characters: Vec::new(), position: 0 }))
         }
         _ => {
-            let exists = std::path::Path::new(&path).exists();
-            let how = if_exists.unwrap_or(Value::symbol(symbol::KEY_SUPERSEDE));
+            // Writing to a device or a pipe replaces nothing.
+            let exists = std::fs::metadata(&path).is_ok_and(|facts| facts.is_file());
+            let how = if_exists.unwrap_or(Value::symbol(symbol::KEY_ERROR));
             let mut options = std::fs::OpenOptions::new();
             options.write(true).create(!missing.is_some_and(|m| m.is_symbol(symbol::KEY_ERROR)));
             match how.as_symbol() {
                 Some(symbol::KEY_APPEND) => options.append(true),
                 Some(symbol::NIL) if exists => return Ok(NIL),
                 Some(symbol::KEY_ERROR) if exists => {
-                    return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
+                    let exists = failed(std::io::ErrorKind::AlreadyExists.into());
+                    return Err(
+                        exists.hint(":if-exists :supersede replaces it, :append adds to it")
+                    );
                 }
                 Some(symbol::KEY_OVERWRITE) => &mut options,
                 _ => options.truncate(true),
