@@ -196,6 +196,16 @@ impl Escape {
         self
     }
 
+    /// Gives an error that has no place this one.
+    pub(crate) fn placed(self, span: Option<Span>) -> Escape {
+        if let Some(condition) = self.condition()
+            && condition.span.get().is_none()
+        {
+            condition.span.set(span);
+        }
+        self
+    }
+
     /// The condition in an error that no handler has seen yet.
     pub fn condition(&self) -> Option<&Condition> {
         match &*self.0 {

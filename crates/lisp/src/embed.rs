@@ -47,17 +47,17 @@ impl Lisp {
             // A text whose turn comes after Ctrl-C does not begin.
             lisp.poll()?;
             while let Some(form) = read_next(&mut reader, lisp)? {
-                values = lisp.eval_in_source(&form)?;
+                values = lisp.eval_in_source(&form, reader.form_span())?;
             }
             Ok(values)
         })
     }
 
-    fn eval_in_source(&mut self, form: &Value) -> Outcome<Vec<Value>> {
+    fn eval_in_source(&mut self, form: &Value, span: Option<Span>) -> Outcome<Vec<Value>> {
         self.multiple = false;
         let result = crate::library::loading::eval_toplevel(self, form);
         self.forget_positions();
-        let first = result.map_err(|escape| self.signal_at_top(escape))?;
+        let first = result.map_err(|escape| self.signal_at_top(escape.placed(span)))?;
         self.poll()?;
         Ok(self.take_values(first))
     }
@@ -87,7 +87,10 @@ impl Lisp {
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));
         let read = match reader.read(self) {
-            Ok(Some(form)) => return Ok(Next::Form(form, reader.position())),
+            Ok(Some(form)) => {
+                self.form_span = reader.form_span();
+                return Ok(Next::Form(form, reader.position()));
+            }
             Ok(None) => return Ok(Next::End),
             Err(error) => error,
         };
@@ -104,7 +107,8 @@ impl Lisp {
 
     /// Evaluates a form that `read_form` gave.
     pub fn eval_form_read(&mut self, form: &Value) -> Result<Vec<Value>, Box<Unhandled>> {
-        self.enter(|lisp| lisp.eval_in_source(form))
+        let span = self.form_span.take();
+        self.enter(|lisp| lisp.eval_in_source(form, span))
     }
 
     /// A value as `prin1` prints it; never an error.

@@ -46,6 +46,8 @@ pub struct Lisp {
     pub positions: RefCell<HashMap<usize, Span>>,
     /// Expansions that `positions` names: alive, so that no other pair gets their address.
     pub(crate) kept: RefCell<Vec<Value>>,
+    /// Where the form that `read_form` gave last stands.
+    pub(crate) form_span: Option<Span>,
     /// Set from outside (Ctrl-C); the machine looks at calls and backward jumps.
     pub interrupt: Arc<AtomicBool>,
     /// The embedder's `Options::arguments`.
@@ -137,6 +139,7 @@ impl Lisp {
             sources: Sources::default(),
             positions: RefCell::default(),
             kept: RefCell::default(),
+            form_span: None,
             interrupt: Arc::default(),
             arguments: options.arguments,
             frame_limit: options.frame_limit,

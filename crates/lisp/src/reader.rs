@@ -80,6 +80,8 @@ enum Input {
 pub struct Reader {
     input: Input,
     position: usize,
+    /// Where the form read last began.
+    began: usize,
     source: Option<u32>,
     /// Where the lists that are open now began.
     open: Vec<usize>,
@@ -108,6 +110,7 @@ impl Reader {
         Reader {
             input,
             position: 0,
+            began: 0,
             source,
             open: Vec::new(),
             backquotes: 0,
@@ -120,6 +123,11 @@ impl Reader {
     /// How many characters have been consumed.
     pub fn position(&self) -> usize {
         self.position
+    }
+
+    /// Where the form read last stands.
+    pub fn form_span(&self) -> Option<Span> {
+        self.span(self.began)
     }
 
     /// Goes on at that character of the text.
@@ -137,7 +145,10 @@ impl Reader {
             self.skip_blanks(lisp)?;
             let start = self.position;
             match self.item(lisp)? {
-                Item::Form(value) => return Ok(Some(value)),
+                Item::Form(value) => {
+                    self.began = start;
+                    return Ok(Some(value));
+                }
                 Item::Nothing => {}
                 Item::End => return Ok(None),
                 Item::Close => {

@@ -8,11 +8,19 @@ use crate::value::Value;
 
 use super::{Compiler, Dest};
 
+/// The arguments of a call lie in registers, whose numbers have 16 bits; some are needed besides.
+const MOST_ARGUMENTS: usize = 65_000;
+
 impl Compiler<'_> {
     pub(super) fn compile_call(&mut self, call: &Call, dest: Dest) -> Outcome<()> {
         let outer = self.span;
         self.span = call.span.or(outer);
         let compiled = match &call.target {
+            _ if call.arguments.len() > MOST_ARGUMENTS => {
+                let count = call.arguments.len();
+                let text = format!("a call has at most {MOST_ARGUMENTS} arguments: got {count}");
+                Err(Escape::program(text).hint("apply calls a function with a list of any length"))
+            }
             Target::Global(name) => match self.compile_inline(*name, &call.arguments, dest)? {
                 true => Ok(()),
                 false => self.compile_global_call(*name, &call.arguments, dest),
@@ -23,8 +31,8 @@ impl Compiler<'_> {
             }
             Target::Value(function) => self.compile_value_call(function, &call.arguments, dest),
         };
-        self.span = outer;
-        compiled
+        let here = std::mem::replace(&mut self.span, outer);
+        compiled.map_err(|escape| escape.placed(here))
     }
 
     /// Where a call's window of registers may begin.
@@ -79,9 +87,7 @@ impl Compiler<'_> {
         arguments: &[Core],
         dest: Dest,
     ) -> Outcome<()> {
-        let Ok(count) = u16::try_from(arguments.len()) else {
-            return Err(Escape::program("a call has more than 65,535 arguments"));
-        };
+        let count = u16::try_from(arguments.len()).unwrap_or(u16::MAX);
         let level = self.level();
         let base = self.base(dest)?;
         self.compile(function, Dest::Fresh(base))?;

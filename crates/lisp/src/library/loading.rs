@@ -190,7 +190,7 @@ impl Lisp {
             self.poll()?;
             let outcome = eval_toplevel(self, &form);
             self.forget_positions();
-            outcome?;
+            outcome.map_err(|escape| escape.placed(reader.form_span()))?;
             self.poll()?;
         }
         Ok(())

@@ -265,7 +265,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         ("array-rank-limit", Value::Fixnum(64)),
         ("array-dimension-limit", Value::Fixnum(1 << 62)),
         ("array-total-size-limit", Value::Fixnum(1 << 62)),
-        ("call-arguments-limit", Value::Fixnum(1 << 16)),
+        ("call-arguments-limit", Value::Fixnum(65_000)),
         ("lambda-parameters-limit", Value::Fixnum(1 << 16)),
         ("multiple-values-limit", Value::Fixnum(1 << 16)),
         ("char-code-limit", Value::Fixnum(1_114_112)),
