@@ -39,6 +39,9 @@ impl Session {
         let (ladder, notices) = Ladder::new(settings);
         let ladder = Rc::new(RefCell::new(ladder));
         let mut lisp = Lisp::new(options);
+        if let Some(seed) = settings.seed.value {
+            lisp.seed_random(seed);
+        }
         packages::bind(&mut lisp, &ladder);
         Session { lisp, ladder, notices }
     }

@@ -184,3 +184,17 @@ fn argument_mistakes_of_the_reference_have_its_texts() {
     assert_eq!(printed(&mut session, "(la:sum #d(1 2) :axis nil :axis 7)"), "3.0");
     assert_eq!(printed(&mut session, "(la:from-list '(() ()))"), "#d(() ())");
 }
+
+/// `--seed` once started the arrays' generator alone.
+#[test]
+fn a_seed_starts_both_generators() {
+    let drawn = |seed: i64| {
+        let mut settings = Settings::default();
+        settings.seed.value = Some(seed);
+        let mut session = Session::new(&settings, Options::default());
+        ["(random 1000000)", "(la:rand 1)"].map(|form| printed(&mut session, form))
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1)[0], drawn(2)[0]);
+    assert_ne!(drawn(1)[1], drawn(2)[1]);
+}
