@@ -316,24 +316,35 @@
   `(progn ,@(mapcar (lambda (n) `(%untrace ',n)) names) ',names))
 
 (defun %trace (name)
+  (when (or (special-operator-p name) (macro-function name))
+    (error "trace: ~(~S~) is not a function" name))
   (unless (get name 'rung::%traced)
-    (let ((function (fdefinition name)) (depth 0))
+    ;; Also what is printed with may be traced: its function of before is used, and no call made
+    ;; while something is printed is told.
+    (let ((function (fdefinition name)) (depth 0) (busy nil) (format #'format) (apply #'apply))
       (setf (get name 'rung::%traced) function)
-      (setf (fdefinition name)
-            (lambda (&rest arguments)
-              (format *trace-output* "~&~V@T~D: ~S~%" (* 2 depth) depth (cons name arguments))
-              (incf depth)
-              (let ((values nil))
-                (unwind-protect (setq values (multiple-value-list (apply function arguments)))
-                  (decf depth))
-                (format *trace-output* "~&~V@T~D: ~S => ~{~S~^, ~}~%"
-                        (* 2 depth) depth name values)
-                (values-list values)))))))
+      (labels ((tell (&rest arguments)
+                 (setq busy t)
+                 (unwind-protect (funcall apply format *trace-output* arguments)
+                   (setq busy nil))))
+        (rung::%set-function
+         name
+         (lambda (&rest arguments)
+           (if busy
+               (funcall apply function arguments)
+               (let ((values nil))
+                 (tell "~&~V@T~D: ~S~%" (* 2 depth) depth (cons name arguments))
+                 (incf depth)
+                 (unwind-protect
+                      (setq values (multiple-value-list (funcall apply function arguments)))
+                   (decf depth))
+                 (tell "~&~V@T~D: ~S => ~{~S~^, ~}~%" (* 2 depth) depth name values)
+                 (funcall apply #'values values)))))))))
 
 (defun %untrace (name)
   (let ((function (get name 'rung::%traced)))
     (when function
-      (setf (fdefinition name) function)
+      (rung::%set-function name function)
       (remprop name 'rung::%traced))))
 
 (defun complement (function)

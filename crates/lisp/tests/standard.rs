@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::check;
+use common::{check, lisp_reading};
 
 #[test]
 fn evaluation_and_values() {
@@ -187,4 +187,28 @@ fn loops_patterns_and_the_rest() {
             "#d((1.0 2.0) (3.0 4.0))",
         ),
     ]);
+}
+
+/// What tracing prints while a text runs.
+fn traced(text: &str) -> String {
+    let (mut lisp, _, errors) = lisp_reading("");
+    let result = lisp.eval_text("test.lisp", text);
+    lisp.flush_streams().unwrap();
+    result.map_or_else(|ended| ended.short(), |_| errors.text())
+}
+
+#[test]
+fn trace_shows_functions_of_the_program_and_of_the_standard() {
+    let text = "(defun f (n) (if (= n 0) 1 (* n (f (- n 1))))) (trace f) (f 1)";
+    let expected = "0: (F 1)\n  1: (F 0)\n  1: F => 1\n0: F => 1\n";
+    assert_eq!(traced(text), expected);
+    let text = "(trace char-name) (char-name #\\a) (untrace char-name) (char-name #\\a)";
+    assert_eq!(traced(text), "0: (CHAR-NAME #\\a)\n0: CHAR-NAME => NIL\n");
+    let text = "(trace format apply) (apply #'list (list (format nil \"x\")))";
+    let expected = "0: (FORMAT NIL \"x\")\n0: FORMAT => \"x\"\n\
+                    0: (APPLY #<FUNCTION LIST> (\"x\"))\n0: APPLY => (\"x\")\n";
+    assert_eq!(traced(text), expected);
+    assert_eq!(traced("(trace when)"), "test.lisp:1:1: error: trace: when is not a function");
+    let locked = "test.lisp:1:15: error: car is a name of the locked package common-lisp";
+    assert_eq!(traced("(trace mapcar)(defun car (x) x)"), locked);
 }

@@ -228,6 +228,18 @@ pub static EVALUATION: &[Native] = &[
         Some(Value::Fixnum(n)) => Ok(Value::symbol(lisp.make_symbol(&format!("G{n}")))),
         Some(other) => Err(Escape::wrong_type("gensym", symbol::STRING, other)),
     }),
+    native(
+        "rung::%set-function",
+        "name function",
+        "For trace: also a locked name's.",
+        |lisp, a| {
+            match a[0].as_symbol() {
+                Some(name) => lisp.symbols[name].function = a[1].clone(),
+                None => return Err(Escape::wrong_type("trace", symbol::SYMBOL, &a[0])),
+            }
+            Ok(a[1].clone())
+        },
+    ),
     native("rung:quit", "&optional code &key abort", "Ends the program.", quit),
     native("uiop:quit", "&optional code", "Ends the program.", quit),
 ];
