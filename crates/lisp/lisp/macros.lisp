@@ -321,7 +321,9 @@
   (unless (get name 'rung::%traced)
     ;; Also what is printed with may be traced: its function of before is used, and no call made
     ;; while something is printed is told.
-    (let ((function (fdefinition name)) (depth 0) (busy nil) (format #'format) (apply #'apply))
+    (let ((function (fdefinition name)) (depth 0) (busy nil)
+          (format (or (get 'format 'rung::%traced) #'format))
+          (apply (or (get 'apply 'rung::%traced) #'apply)))
       (setf (get name 'rung::%traced) function)
       (labels ((tell (&rest arguments)
                  (setq busy t)
