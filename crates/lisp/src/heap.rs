@@ -12,6 +12,7 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+use crate::object::Cons;
 use crate::value::Value;
 
 /// Frees nest this deep on the native stack; deeper ones are queued. A free of a cons takes
@@ -178,6 +179,59 @@ impl Slot {
         // SAFETY: as in `get`; the old value is moved out before anything can be dropped.
         unsafe { std::mem::replace(&mut *self.0.get(), value) }
     }
+}
+
+/// Where a walk along a list has stopped.
+pub enum Stop {
+    /// At a pair that is meant, so many pairs along.
+    Found(Ref<Cons>, usize),
+    /// At what ends the list; nil in a proper one.
+    End(Value, usize),
+    /// Nowhere yet: there is more of the list, which may be circular.
+    More(Value, usize),
+}
+
+/// After so many pairs a walk pauses, so that the caller can look for Ctrl-C.
+const STRETCH: usize = 1 << 20;
+
+/// The first pair of a list whose car is `eql` to an item.
+pub fn find_eql(list: &Value, item: &Value) -> Stop {
+    // SAFETY: `eql` runs no code of others, so nothing is written while the reference lives.
+    walk(list, STRETCH, |pair| unsafe { &*pair.car_slot().0.get() }.eql(item))
+}
+
+/// The first pair of a list whose car is a pair with a car `eql` to an item, or is neither a pair
+/// nor nil and so should not be there.
+pub fn find_key_eql(list: &Value, item: &Value) -> Stop {
+    walk(list, STRETCH, |pair| {
+        // SAFETY: as in `find_eql`.
+        match unsafe { &*pair.car_slot().0.get() } {
+            // SAFETY: as in `find_eql`.
+            Value::Cons(entry) => unsafe { &*entry.car_slot().0.get() }.eql(item),
+            other => !other.is_nil(),
+        }
+    })
+}
+
+/// So many pairs along a list, at most `STRETCH`.
+pub fn along(list: &Value, count: usize) -> Stop {
+    walk(list, count.min(STRETCH), |_| false)
+}
+
+/// Walks without counting references, which takes most of the time otherwise.
+#[inline(always)]
+fn walk(list: &Value, most: usize, meant: impl Fn(&Ref<Cons>) -> bool) -> Stop {
+    let mut rest = list;
+    for count in 0..most {
+        let Value::Cons(pair) = rest else { return Stop::End(rest.clone(), count) };
+        if meant(pair) {
+            return Stop::Found(pair.clone(), count);
+        }
+        // SAFETY: the callers' `meant` write nothing and run no code of others, so all pairs up
+        // to here stay as they are, and the list, which the caller holds, keeps them alive.
+        rest = unsafe { &*pair.cdr_slot().0.get() };
+    }
+    Stop::More(rest.clone(), most)
 }
 
 impl Children for Slot {

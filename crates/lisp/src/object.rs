@@ -41,6 +41,18 @@ impl Cons {
         self.cdr.get()
     }
 
+    /// Where the first half is kept.
+    #[inline(always)]
+    pub(crate) fn car_slot(&self) -> &Slot {
+        &self.car
+    }
+
+    /// Where the second half is kept.
+    #[inline(always)]
+    pub(crate) fn cdr_slot(&self) -> &Slot {
+        &self.cdr
+    }
+
     /// Replaces the first half.
     pub fn set_car(&self, value: Value) {
         self.car.set(value);

@@ -2,8 +2,10 @@
 //! no speed are in `lisp/lists.lisp`.
 
 use crate::condition::{Escape, Outcome};
+use crate::heap::{Ref, Stop, along, find_eql, find_key_eql};
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
+use crate::object::Cons;
 use crate::symbol;
 use crate::value::{NIL, Value, cons, list, list_with_tail};
 
@@ -215,10 +217,19 @@ pub static LISTS: &[Native] = &[
         Ok(cons(cons(a[0].clone(), a[1].clone()), a[2].clone()))
     }),
     native("getf", "plist indicator &optional default", "A property's value.", |_, a| {
-        let all = list_elements("getf", &a[0])?;
-        let found = all.chunks(2).find(|pair| pair[0].eql(&a[1]));
-        let found = found.and_then(|pair| pair.get(1).cloned());
-        Ok(found.unwrap_or_else(|| a.get(2).cloned().unwrap_or_default()))
+        let mut rest = a[0].clone();
+        while let Value::Cons(pair) = &rest
+            && let Value::Cons(second) = pair.cdr()
+        {
+            if pair.car().eql(&a[1]) {
+                return Ok(second.car());
+            }
+            rest = second.cdr();
+        }
+        match rest {
+            Value::Nil | Value::Cons(_) => Ok(a.get(2).cloned().unwrap_or_default()),
+            other => Err(Escape::wrong_type("getf", symbol::LIST, &other)),
+        }
     }),
     native(
         "rung::%put-property",
@@ -288,15 +299,17 @@ fn set_half(operator: &str, pair: &Value, value: Value, first: bool) -> Outcome 
 
 fn nthcdr(operator: &str, n: &Value, list: &Value) -> Outcome {
     let wrong = || Escape::wrong_type(operator, symbol::UNSIGNED_BYTE, n);
-    let n = n.as_index().ok_or_else(wrong)?;
+    let mut n = n.as_index().ok_or_else(wrong)?;
     let mut rest = list.clone();
-    for _ in 0..n {
-        if rest.is_nil() {
-            break;
+    loop {
+        match along(&rest, n) {
+            Stop::More(there, count) if count == n => return Ok(there),
+            Stop::More(there, count) => (rest, n) = (there, n - count),
+            Stop::End(Value::Nil, _) => return Ok(NIL),
+            Stop::End(other, _) => return Err(Escape::wrong_type(operator, symbol::LIST, &other)),
+            Stop::Found(pair, _) => return Ok(Value::Cons(pair)),
         }
-        rest = half(operator, &rest, false)?;
     }
-    Ok(rest)
 }
 
 fn butlast(_: &mut Lisp, a: &[Value]) -> Outcome {
@@ -327,8 +340,33 @@ fn matcher(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome<Matcher> {
     Matcher::new(lisp, form, &a[0], test.as_ref(), test_not.as_ref(), key)
 }
 
+/// The first pair of a list that `find` stops at, looking for Ctrl-C on the way.
+fn first_pair(
+    lisp: &Lisp,
+    operator: &str,
+    list: &Value,
+    find: impl Fn(&Value) -> Stop,
+) -> Outcome<Option<Ref<Cons>>> {
+    let mut rest = list.clone();
+    loop {
+        match find(&rest) {
+            Stop::Found(pair, _) => return Ok(Some(pair)),
+            Stop::End(Value::Nil, _) => return Ok(None),
+            Stop::End(other, _) => return Err(Escape::wrong_type(operator, symbol::LIST, &other)),
+            Stop::More(there, _) => {
+                lisp.poll()?;
+                rest = there;
+            }
+        }
+    }
+}
+
 fn member(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     let matcher = matcher(lisp, a, form)?;
+    if let Some(item) = matcher.plain_item() {
+        let pair = first_pair(lisp, "member", &a[1], |list| find_eql(list, item))?;
+        return Ok(pair.map_or(NIL, Value::Cons));
+    }
     let mut rest = a[1].clone();
     while let Value::Cons(pair) = &rest {
         if matcher.matches(lisp, &pair.car())? {
@@ -342,12 +380,21 @@ fn member(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
 
 fn associated(lisp: &mut Lisp, a: &[Value], form: Form, by_car: bool) -> Outcome {
     let matcher = matcher(lisp, a, form)?;
+    let wrong = |entry: &Value| Escape::wrong_type("assoc", symbol::CONS, entry);
+    if let Some(item) = matcher.plain_item().filter(|_| by_car) {
+        let pair = first_pair(lisp, "assoc", &a[1], |list| find_key_eql(list, item))?;
+        return match pair.map(|pair| pair.car()) {
+            None => Ok(NIL),
+            Some(entry @ Value::Cons(_)) => Ok(entry),
+            Some(other) => Err(wrong(&other)),
+        };
+    }
     for element in list_elements("assoc", &a[1])? {
         let Value::Cons(pair) = &element else {
             if element.is_nil() {
                 continue;
             }
-            return Err(Escape::wrong_type("assoc", symbol::CONS, &element));
+            return Err(wrong(&element));
         };
         let part = if by_car { pair.car() } else { pair.cdr() };
         if matcher.matches(lisp, &part)? {

@@ -4,7 +4,7 @@
 use crate::code::Function;
 use crate::condition::{Condition, Escape, Outcome};
 use crate::equality;
-use crate::heap::Ref;
+use crate::heap::{Ref, Stop, along};
 use crate::library::arrays;
 use crate::lisp::Lisp;
 use crate::native::keywords;
@@ -80,7 +80,11 @@ pub fn length(operator: &str, sequence: &Value) -> Outcome<usize> {
             _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, sequence)),
         },
         Value::Nil => Ok(0),
-        Value::Cons(_) => Ok(list_elements(operator, sequence)?.len()),
+        Value::Cons(_) => match along(sequence, usize::MAX) {
+            Stop::End(Value::Nil, count) => Ok(count),
+            // Very long, circular or not proper.
+            _ => Ok(list_elements(operator, sequence)?.len()),
+        },
         _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, sequence)),
     }
 }
@@ -302,6 +306,12 @@ impl Selection {
         Ok(Selection { matcher, start, end, from_end, count })
     }
 
+    /// The item of a `Matcher::plain_item`, if all elements are looked at from the first on.
+    pub fn plain_item(&self) -> Option<&Value> {
+        let whole = self.start.is_none() && self.end.is_none() && self.count.is_none();
+        self.matcher.plain_item().filter(|_| whole && !self.from_end)
+    }
+
     /// The positions of the elements meant, in ascending order, `:count` applied.
     pub fn positions(
         &self,
@@ -352,6 +362,12 @@ impl Matcher {
         };
         let negate = test.is_none() && test_not.is_some_and(Value::truth);
         Ok(Matcher { item: Some(what.clone()), comparer, negate, key })
+    }
+
+    /// The item, if an element is meant when it is `eql` to that and nothing else counts.
+    pub fn plain_item(&self) -> Option<&Value> {
+        let plain = matches!(self.comparer, Comparer::Eql) && !self.negate && self.key.0.is_none();
+        self.item.as_ref().filter(|_| plain)
     }
 
     /// Whether an element is meant.

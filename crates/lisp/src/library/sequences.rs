@@ -1,6 +1,7 @@
 //! Sequences (chapter 17): finding, counting, removing, replacing, sorting, mapping.
 
 use crate::condition::{Condition, Escape, Outcome};
+use crate::heap::{Stop, along, find_eql};
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
 use crate::symbol;
@@ -229,6 +230,12 @@ fn position_in(operator: &str, index: &Value, count: usize) -> Outcome<usize> {
 fn elt(sequence: &Value, index: &Value) -> Outcome {
     match sequence {
         Value::Cons(_) | Value::Nil => {
+            if let Some(at) = index.as_index()
+                && let Stop::More(Value::Cons(pair), count) = along(sequence, at)
+                && count == at
+            {
+                return Ok(pair.car());
+            }
             let all = list_elements("elt", sequence)?;
             let index = position_in("elt", index, all.len())?;
             Ok(all[index].clone())
@@ -278,8 +285,22 @@ pub fn of_type(lisp: &mut Lisp, specifier: &Value, all: Vec<Value>) -> Outcome {
     }
 }
 
+/// The first `eql` element of a proper list and its position, without a copy of the list. `None`
+/// where that is not what is asked, or the list is not proper.
+fn find_in_list(selection: &Selection, list: &Value) -> Option<Option<(Value, usize)>> {
+    let item = selection.plain_item()?;
+    match find_eql(list, item) {
+        Stop::Found(pair, at) => Some(Some((pair.car(), at))),
+        Stop::End(Value::Nil, _) if list.is_list() => Some(None),
+        _ => None,
+    }
+}
+
 fn find(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     let selection = Selection::new(lisp, form, &a[0], &a[2..])?;
+    if let Some(found) = find_in_list(&selection, &a[1]) {
+        return Ok(found.map(|found| found.0).unwrap_or_default());
+    }
     let all = elements("find", &a[1])?;
     let found = selection.positions(lisp, "find", &all, Some(1))?;
     Ok(found.first().map(|at| all[*at].clone()).unwrap_or_default())
@@ -287,6 +308,9 @@ fn find(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
 
 fn position(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     let selection = Selection::new(lisp, form, &a[0], &a[2..])?;
+    if let Some(found) = find_in_list(&selection, &a[1]) {
+        return Ok(found.map(|found| Value::size(found.1)).unwrap_or_default());
+    }
     let all = elements("position", &a[1])?;
     let found = selection.positions(lisp, "position", &all, Some(1))?;
     Ok(found.first().map(|at| Value::size(*at)).unwrap_or_default())
