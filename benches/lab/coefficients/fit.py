@@ -3,7 +3,7 @@
 Run:   python3 -m venv /tmp/v && /tmp/v/bin/pip install mpmath gmpy2
        /tmp/v/bin/python fit.py > ../../../crates/math/src/coefficients.rs && cargo fmt -p rung-math
 Prints that file: the constants and, for Payne-Hanek, the bits of 2/pi, with the error of each
-fit in bits. With names (exp log sin erf) it prints those families alone.
+fit in bits. With names (exp log sin erf pair atan sinh erfc) it prints those families alone.
 On an interval that starts at 0 the lowest coefficients are rounded one by one and the rest is
 fitted again, so that a rounding error is made good by the powers above it; the best try is kept.
 """
@@ -174,7 +174,7 @@ def erfc_ratio(name, centre, start, end, count, bits):
     c is taken from a short list so that the value there happens to need no rounding.
     """
     ratio = lambda x: (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
-    centres = [mp.mpf(centre) + mp.ldexp(i, -10) for i in range(64)]
+    centres = [mp.mpf(centre) + mp.ldexp(i, -10) for i in range(128)]
     c = min(centres, key=lambda x: abs(ratio(x) - rounded(ratio(x), bits)))
     first = rounded(ratio(c), bits)
     x = lambda t: c * (1 + t) / (1 - t)
@@ -251,8 +251,8 @@ FITS = {
         fit("SINH_64", sinh_rest, nonzero, 0, "1.0001", 7, 53),
     ),
     "erfc": lambda: (
-        erfc_ratio("ERFC_32", 2, "0.68", "10.2", 10, 24),
-        erfc_ratio("ERFC_64", 3, "0.68", "27.3", 22, 53),
+        erfc_ratio("ERFC_32", 2, "0.49", "10.2", 11, 24),
+        erfc_ratio("ERFC_64", 3, "0.49", "27.3", 23, 53),
     ),
 }
 

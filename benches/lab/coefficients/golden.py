@@ -51,7 +51,7 @@ def nearest(value, width):
     result = steps * ulp
     if abs(result) >= mp.mpf(2) ** (highest + 1):
         return math.copysign(math.inf, value), 0.0
-    return float(result), float((value - result) / ulp)
+    return math.copysign(float(abs(result)), value), float((value - result) / ulp)
 
 
 def neighbours(x, width, count=2):
@@ -305,7 +305,7 @@ if __name__ == "__main__":
             "acosh": (mp.acosh, acosh_points),
             "atanh": (mp.atanh, lambda p: (plain_points(p, -1, 1, [(-0.3, 0.3)], top=1), near_points(p, 1, -1))),
             "cbrt": (cube_root, root_points),
-            "erfc": (mp.erfc, lambda p: plain_points(p, -1, 1, [(0.6, 4), (-6, 6), (0, 10.5), (5, 27.5), (26, 27.3)], (0.684, 0.688), top=5)),
+            "erfc": (mp.erfc, lambda p: plain_points(p, -1, 1, [(0.6, 4), (-6, 6), (0, 10.5), (5, 27.5), (26, 27.3)], (0.5,), top=5)),
             "hypot": (mp.hypot, plane_points),
             "sigmoid": (lambda x: 1 / (1 + mp.exp(-x)), lambda p: plain_points(p, -1, 1, [(-40, 40), (-high, high)], top=10)),
             "softplus": (lambda x: mp.log1p(mp.exp(x)), lambda p: plain_points(p, -1, 1, [(-40, 40), (-high, high)], top=10)),

@@ -129,6 +129,19 @@ golden_unary! {
     exp2_is_within_one_ulp, Exp2, "exp2", LIMIT;
     log2_is_within_one_ulp, Log2, "log2", LIMIT;
     log10_is_within_one_ulp, Log10, "log10", LIMIT;
+    asinh_is_within_one_ulp, Asinh, "asinh", LIMIT;
+    acosh_is_within_one_ulp, Acosh, "acosh", LIMIT;
+    atanh_is_within_one_ulp, Atanh, "atanh", LIMIT;
+    cbrt_is_within_one_ulp, Cbrt, "cbrt", LIMIT;
+    erfc_is_within_one_ulp, Erfc, "erfc", LIMIT;
+    sigmoid_is_within_three_ulp, Sigmoid, "sigmoid", 3.0;
+    softplus_is_within_three_ulp, Softplus, "softplus", 3.0;
+}
+
+golden! {
+    power_is_within_one_ulp, trace_binary, binary, 2, Power, "power", LIMIT;
+    atan2_is_within_one_ulp, trace_binary, binary, 2, Atan2, "atan2", LIMIT;
+    hypot_is_within_one_ulp, trace_binary, binary, 2, Hypot, "hypot", LIMIT;
 }
 
 /// About 30,000 f32 over all exponents and both signs, against the f64 functions.
@@ -154,6 +167,8 @@ fn f32_sweep_against_f64() {
     sweep::<Asinh>("asinh", Asinh::at);
     sweep::<Acosh>("acosh", Acosh::at);
     sweep::<Atanh>("atanh", Atanh::at);
+    sweep::<Cbrt>("cbrt", f64::cbrt);
+    sweep::<Erfc>("erfc", Erfc::at);
 }
 
 fn sweep<F: Unary>(name: &str, reference: impl Fn(f64) -> f64) {
