@@ -4,8 +4,8 @@
 //! quotient are sums of two numbers. Error bounds are measured by tests/accuracy.rs.
 
 use crate::coefficients::{
-    ERF_32, ERF_32_FIRST, ERF_64, ERF_64_FIRST, ERFC_32,
-    ERFC_32_CENTRE, ERFC_32_FIRST, ERFC_64, ERFC_64_CENTRE, ERFC_64_FIRST,
+    ERF_32, ERF_32_FIRST, ERF_64, ERF_64_FIRST, ERFC_32, ERFC_32_CENTRE, ERFC_32_FIRST, ERFC_64,
+    ERFC_64_CENTRE, ERFC_64_FIRST,
 };
 use crate::exponential::fast_two_sum;
 use crate::function::Unary;
