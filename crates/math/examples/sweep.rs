@@ -30,6 +30,8 @@ fn main() {
     sweep::<Asinh>("asinh", Asinh::at, stride);
     sweep::<Acosh>("acosh", Acosh::at, stride);
     sweep::<Atanh>("atanh", Atanh::at, stride);
+    sweep::<Cbrt>("cbrt", f64::cbrt, stride);
+    sweep::<Erfc>("erfc", Erfc::at, stride);
 }
 
 fn sweep<F: Unary>(name: &str, reference: impl Fn(f64) -> f64, stride: u64) {

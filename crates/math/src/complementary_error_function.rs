@@ -53,16 +53,27 @@ fn tail<R: Real>(x: R) -> R {
         Width::F64 => (ERFC_64_CENTRE, ERFC_64_FIRST),
     };
     let centre = R::constant(centre);
-    let t = (x - centre) / (x + centre);
-    let rest = match R::WIDTH {
-        Width::F32 => two_chains(t, &ERFC_32),
-        Width::F64 => two_chains(t, &ERFC_64),
+    // Near 0.5 the rounding of t alone would cost a third of an ulp.
+    let t = Pair::sum_of(x, -centre).divided_by(Pair::sum_of(x, centre));
+    let (rest, slope) = match R::WIDTH {
+        Width::F32 => (two_chains(t.high, &ERFC_32), two_chains(t.high, &SLOPE_32)),
+        Width::F64 => (two_chains(t.high, &ERFC_64), two_chains(t.high, &SLOPE_64)),
     };
-    let ratio = Pair::ordered_sum(R::constant(first), t * rest);
+    let ratio = Pair::ordered_sum(R::constant(first), t.high * rest);
+    let ratio = Pair { high: ratio.high, low: ratio.low + t.low * slope };
     let (n, power) = exp_sum(Pair::product_of(x, x).negated());
     let power = Pair::ordered_sum(power.high, power.low);
     let quotient = power.times(ratio).divided_by(Pair::sum_of(x + x, R::constant(1.0)));
     times_power_of_two(quotient.rounded(), n)
+}
+
+/// The slope of the ratio, from its first powers: three quarters of it are enough.
+const SLOPE_32: [f64; 4] = slope([ERFC_32[0], ERFC_32[1], ERFC_32[2], ERFC_32[3]]);
+/// The same for f64.
+const SLOPE_64: [f64; 4] = slope([ERFC_64[0], ERFC_64[1], ERFC_64[2], ERFC_64[3]]);
+
+const fn slope([a, b, c, d]: [f64; 4]) -> [f64; 4] {
+    [a, 2.0 * b, 3.0 * c, 4.0 * d]
 }
 
 #[cfg(test)]
