@@ -76,7 +76,7 @@ pub const OPS: &[Op] = &[
     Op {
         names: &["hypot"],
         doc: "The square root of the sum of both operands' squares, without overflow on the way.",
-        example: "(la:hypot #d(3 3e300) #d(4 4e300)) => #d(5.0 5e300)",
+        example: "(la:hypot #d(3 3e300) #d(4 4e300)) => #d(5.0 5.0e300)",
         ..elementary::<math::Hypot>()
     },
     Op {
