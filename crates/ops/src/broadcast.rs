@@ -258,7 +258,7 @@ fn prepare_floating(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Pr
 }
 
 fn prepare_elementary(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    Ok(match prepare(op, a, Types::floating)? {
+    Ok(match prepare(op, a, |types, _| types.floating())? {
         Prepared::Call(call) => Prepared::Call(Box::new(Call { family: Family::Map, ..*call })),
         other => other,
     })
