@@ -3,7 +3,7 @@
 Run:   python3 -m venv /tmp/v && /tmp/v/bin/pip install mpmath gmpy2
        /tmp/v/bin/python fit.py > ../../../crates/math/src/coefficients.rs && cargo fmt -p rung-math
 Prints that file: the constants and, for Payne-Hanek, the bits of 2/pi, with the error of each
-fit in bits. With names (exp log sin erf) it prints those families alone.
+fit in bits. With names (exp log sin erf pair atan sinh erfc) it prints those families alone.
 On an interval that starts at 0 the lowest coefficients are rounded one by one and the rest is
 fitted again, so that a rounding error is made good by the powers above it; the best try is kept.
 """
@@ -134,6 +134,22 @@ def erf_rest(z):
     return mp.erf(x) / x - 1
 
 
+def log_quotient_rest(z):
+    """log_quotient without its first term, 2/3."""
+    z = nonzero(z, mp.mpf(10) ** -9)
+    return (log_quotient(z) - mp.mpf(2) / 3) / z
+
+
+def atan_rest(z):
+    x = mp.sqrt(nonzero(z))
+    return (mp.atan(x) - x) / x**3
+
+
+def sinh_rest(z):
+    x = mp.sqrt(nonzero(z))
+    return (mp.sinh(x) - x) / x**3
+
+
 EXP = (-0.3467, 0.3467)
 LOG = (mp.sqrt(0.5) - 1, mp.sqrt(2) - 1)
 QUARTER = (0, (mp.pi / 4) ** 2 * mp.mpf("1.0001"))
@@ -150,6 +166,33 @@ def erf_tail(name, start, end, count, bits, floor):
     print(f"pub(crate) const {name}_START: f64 = {float(start)!r};")
     weight = lambda u: mp.erfc(u + start) + mp.mpf(2) ** floor
     fit(name, lambda u: g(u + start), weight, 0, mp.mpf(end) - start, count, bits, apart=True)
+
+
+def erfc_ratio(name, centre, start, end, count, bits):
+    """(1 + 2x) e^(x^2) erfc(x) less its value at the centre c, over t = (x - c)/(x + c).
+
+    c is taken from a short list so that the value there happens to need no rounding.
+    """
+    ratio = lambda x: (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+    centres = [mp.mpf(centre) + mp.ldexp(i, -10) for i in range(128)]
+    c = min(centres, key=lambda x: abs(ratio(x) - rounded(ratio(x), bits)))
+    first = rounded(ratio(c), bits)
+    x = lambda t: c * (1 + t) / (1 - t)
+    t = lambda x: (x - c) / (x + c)
+    print(f"pub(crate) const {name}_CENTRE: f64 = {float(c)!r};")
+    print(f"pub(crate) const {name}_FIRST: f64 = {float(first)!r};")
+    small = mp.mpf(10) ** -6
+    target = lambda u: (ratio(x(nonzero(u, small))) - first) / nonzero(u, small)
+    weight = lambda u: abs(nonzero(u, small)) / ratio(x(u))
+    fit(name, target, weight, t(mp.mpf(start)), t(mp.mpf(end)), count, bits)
+
+
+def pair(name, value):
+    """A constant as the sum of two numbers of each width."""
+    for bits, width in ((24, 32), (53, 64)):
+        high = rounded(value, bits)
+        low = rounded(value - high, bits)
+        print(f"pub(crate) const {name}_PAIR_{width}: [f64; 2] = [{float(high)!r}, {float(low)!r}];")
 
 
 HEADER = """\
@@ -189,6 +232,27 @@ FITS = {
         fit("ERF_64", erf_rest, lambda z: 1, 0, mp.mpf("0.71") ** 2, 11, 53, apart=True),
         erf_tail("ERF_TAIL_32", "0.68", 4, 8, 24, -30),
         erf_tail("ERF_TAIL_64", "0.68", 6, 20, 53, -60),
+    ),
+    "pair": lambda: (
+        fit("LOG_PAIR_32", log_quotient_rest, lambda z: nonzero(z) ** 2 / 2, 0, "0.02946", 4, 24),
+        fit("LOG_PAIR_64", log_quotient_rest, lambda z: nonzero(z) ** 2 / 2, 0, "0.02946", 8, 53),
+        pair("TWO_THIRDS", mp.mpf(2) / 3),
+        pair("LN2", mp.log(2)),
+        pair("LOG2_E", 1 / mp.log(2)),
+        pair("LOG10_E", 1 / mp.log(10)),
+        pair("PI", mp.pi),
+    ),
+    "atan": lambda: (
+        fit("ATAN_32", atan_rest, nonzero, 0, "0.1717", 6, 24),
+        fit("ATAN_64", atan_rest, nonzero, 0, "0.1717", 12, 53),
+    ),
+    "sinh": lambda: (
+        fit("SINH_32", sinh_rest, nonzero, 0, "1.0001", 4, 24),
+        fit("SINH_64", sinh_rest, nonzero, 0, "1.0001", 7, 53),
+    ),
+    "erfc": lambda: (
+        erfc_ratio("ERFC_32", 2, "0.49", "10.2", 11, 24),
+        erfc_ratio("ERFC_64", 3, "0.49", "27.3", 23, 53),
     ),
 }
 

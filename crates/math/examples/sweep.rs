@@ -1,11 +1,11 @@
 //! Sweeps the f32 bit patterns of each elementary function and prints the worst error in ulp
-//! against the f64 function (std's; for erf this crate's own). The f64 reference is itself off by
+//! against the f64 function (std's, or this crate's own where std has none or a worse one). The f64 reference is itself off by
 //! about 2^-29 ulp of f32, which does not show. f64 definitions are measured by the golden test.
 //!
 //! Run: cargo run --release -p rung-math --example sweep [STRIDE]   (1 is exhaustive, a few
 //! minutes; default 1009)
 
-use rung_math::{Cos, Erf, Exp, Log, Sin, Tanh, Unary};
+use rung_math::*;
 
 fn main() {
     let stride: u64 = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(1009);
@@ -16,6 +16,22 @@ fn main() {
     sweep::<Sin>("sin", f64::sin, stride);
     sweep::<Cos>("cos", f64::cos, stride);
     sweep::<Erf>("erf", Erf::at, stride);
+    sweep::<Tan>("tan", f64::tan, stride);
+    sweep::<Sinh>("sinh", f64::sinh, stride);
+    sweep::<Cosh>("cosh", f64::cosh, stride);
+    sweep::<Atan>("atan", f64::atan, stride);
+    sweep::<Asin>("asin", f64::asin, stride);
+    sweep::<Acos>("acos", f64::acos, stride);
+    sweep::<Expm1>("expm1", f64::exp_m1, stride);
+    sweep::<Log1p>("log1p", f64::ln_1p, stride);
+    sweep::<Exp2>("exp2", f64::exp2, stride);
+    sweep::<Log2>("log2", f64::log2, stride);
+    sweep::<Log10>("log10", f64::log10, stride);
+    sweep::<Asinh>("asinh", Asinh::at, stride);
+    sweep::<Acosh>("acosh", Acosh::at, stride);
+    sweep::<Atanh>("atanh", Atanh::at, stride);
+    sweep::<Cbrt>("cbrt", f64::cbrt, stride);
+    sweep::<Erfc>("erfc", Erfc::at, stride);
 }
 
 fn sweep<F: Unary>(name: &str, reference: impl Fn(f64) -> f64, stride: u64) {

@@ -15,30 +15,50 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod activation;
 mod coefficients;
+mod complementary_error_function;
 mod error_function;
 mod exponential;
+mod exponentials;
 pub mod fold;
 pub mod function;
 pub mod graph;
+mod inverse_trigonometric;
 mod logarithm;
+mod logarithms;
+mod pair;
+mod pair_functions;
 mod polynomial;
+mod power;
 pub mod product;
 pub mod random;
 pub mod real;
+mod roots;
+mod rounding;
 mod scalar;
+mod tangent;
 pub mod trace;
 mod trigonometric;
 
+pub use activation::{Sigmoid, Softplus};
+pub use complementary_error_function::Erfc;
 pub use error_function::Erf;
 pub use exponential::{Exp, Tanh};
+pub use exponentials::{Cosh, Exp2, Expm1, Sinh};
 pub use function::{
     Abs, Add, Binary, Clip, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
     IntegerCompare, Less, LessEqual, Maximum, Minimum, Mul, Negative, NotEqual, Reciprocal, Relu,
     Sign, Sqrt, Square, Sub, Ternary, Unary, Where,
 };
 pub use graph::{Graph, Id, Kind, Node};
+pub use inverse_trigonometric::{Acos, Asin, Atan, Atan2};
 pub use logarithm::Log;
+pub use logarithms::{Acosh, Asinh, Atanh, Log1p, Log2, Log10};
+pub use power::Power;
 pub use real::{Bits, Mask, Real, Width};
+pub use roots::{Cbrt, Hypot};
+pub use rounding::{Ceil, CopySign, Floor, RoundEven, Trunc};
+pub use tangent::Tan;
 pub use trace::{trace_binary, trace_compare, trace_ternary, trace_unary};
 pub use trigonometric::{Cos, Sin};

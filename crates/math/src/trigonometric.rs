@@ -9,6 +9,7 @@ use crate::coefficients::{
 };
 use crate::exponential::{fast_two_sum, round_magic, upper_half};
 use crate::function::Unary;
+use crate::pair::Pair;
 use crate::polynomial::two_chains;
 use crate::real::{Bits, Mask, Real, Width};
 
@@ -58,17 +59,17 @@ impl Unary for Cos {
 }
 
 /// k modulo 4 (higher bits are arbitrary), r, and what r lost by rounding.
-struct Reduced<R: Real> {
-    quadrant: R::Bits,
-    r: R,
-    low: R,
+pub(crate) struct Reduced<R: Real> {
+    pub(crate) quadrant: R::Bits,
+    pub(crate) r: R,
+    pub(crate) low: R,
 }
 
 /// True where `reduce_near` does not serve, NaN and infinities included. Below the limit the
 /// products k * part are exact and the last part's rounding is below 2^-3 ulp of the smallest r
 /// that occurs.
 #[inline(always)]
-fn is_far<R: Real>(magnitude: R) -> R::Mask {
+pub(crate) fn is_far<R: Real>(magnitude: R) -> R::Mask {
     let limit = match R::WIDTH {
         Width::F32 => 2048.0,
         Width::F64 => 262144.0,
@@ -108,8 +109,36 @@ fn sin_or_cos<R: Real>(quadrant: R::Bits, r: R, low: R) -> R {
     R::select(even, sin, cos)
 }
 
+/// sin and cos of r + low, each as a sum of two numbers: r^2 and the cubic term are kept whole.
 #[inline(always)]
-fn reduce_near<R: Real>(x: R) -> Reduced<R> {
+pub(crate) fn sine_and_cosine<R: Real>(r: R, low: R) -> (Pair<R>, Pair<R>) {
+    let square = Pair::product_of(r, r);
+    let z = square.high;
+    let (third, sin_rest, cos_rest) = match R::WIDTH {
+        Width::F32 => (SIN_32[0], two_chains(z, &SIN_REST_32), two_chains(z, &COS_32)),
+        Width::F64 => (SIN_64[0], two_chains(z, &SIN_REST_64), two_chains(z, &COS_64)),
+    };
+    let half = R::constant(0.5);
+    let start = Pair::ordered_sum(R::constant(1.0), -(half * z));
+    let cubic = square.times_real(r).times_real(R::constant(third));
+    let sum = Pair::ordered_sum(r, cubic.high);
+    let small = cubic.low + ((r * z) * (z * sin_rest) + low * start.high);
+    let sine = Pair::ordered_sum(sum.high, sum.low + small);
+    let lost = start.low - half * square.low;
+    let cosine = Pair::ordered_sum(start.high, lost + ((z * z) * cos_rest - r * low));
+    (sine, cosine)
+}
+
+/// The coefficients of sin without the first.
+const SIN_REST_32: [f64; 2] = [SIN_32[1], SIN_32[2]];
+/// The same for f64.
+const SIN_REST_64: [f64; 5] = {
+    let [_, rest @ ..] = SIN_64;
+    rest
+};
+
+#[inline(always)]
+pub(crate) fn reduce_near<R: Real>(x: R) -> Reduced<R> {
     let [part1, part2, part3, part4] = match R::WIDTH {
         Width::F32 => HALF_PI_32,
         Width::F64 => HALF_PI_64,
@@ -130,7 +159,7 @@ fn reduce_near<R: Real>(x: R) -> Reduced<R> {
 /// x = m 2^e with an integer m. m times a three-word window of the bits of 2/pi, modulo 4, has
 /// the quadrant in its top two bits and the fraction of a quarter turn below.
 #[inline(always)]
-fn reduce_far<R: Real>(x: R) -> Reduced<R> {
+pub(crate) fn reduce_far<R: Real>(x: R) -> Reduced<R> {
     let width = R::WIDTH.bits();
     let leading = R::Bits::constant(1 << R::MANTISSA);
     let m = (x.bits() & (leading - R::Bits::constant(1))) | leading;

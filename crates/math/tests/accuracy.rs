@@ -3,27 +3,28 @@
 //! proof that the traced graph of each definition gives the scalar's bits. `--nocapture` prints
 //! the table of worst errors. The exhaustive f32 sweep is `examples/sweep.rs`.
 
-use rung_math::{Cos, Erf, Exp, Log, Sin, Tanh, Unary, Width, trace_unary};
+use rung_math::*;
 
 /// Worst error allowed anywhere, in ulp.
 const LIMIT: f64 = 1.0;
 
 struct Point {
-    x: u64,
+    arguments: Vec<u64>,
     rounded: u64,
     /// (true - rounded) / ulp.
     rest: f64,
 }
 
-fn points(golden: &[u8], width: Width) -> Vec<Point> {
+/// The records of a golden file for a function of `count` numbers.
+fn points(golden: &[u8], width: Width, count: usize) -> Vec<Point> {
     let size = width.bits() as usize / 8;
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |word, &b| word << 8 | b as u64);
     let record = |bytes: &[u8]| Point {
-        x: word(&bytes[..size]),
-        rounded: word(&bytes[size..2 * size]),
-        rest: bytes[2 * size] as i8 as f64 / 254.0,
+        arguments: bytes[..count * size].chunks(size).map(word).collect(),
+        rounded: word(&bytes[count * size..][..size]),
+        rest: bytes[(count + 1) * size] as i8 as f64 / 254.0,
     };
-    golden.chunks_exact(2 * size + 1).map(record).collect()
+    golden.chunks_exact((count + 1) * size + 1).map(record).collect()
 }
 
 fn value(bits: u64, width: Width) -> f64 {
@@ -33,10 +34,19 @@ fn value(bits: u64, width: Width) -> f64 {
     }
 }
 
-fn scalar<F: Unary>(x: u64, width: Width) -> u64 {
+fn unary<F: Unary>(arguments: &[u64], width: Width) -> u64 {
     match width {
-        Width::F32 => F::at(f32::from_bits(x as u32)).to_bits() as u64,
-        Width::F64 => F::at(f64::from_bits(x)).to_bits(),
+        Width::F32 => F::at(f32::from_bits(arguments[0] as u32)).to_bits() as u64,
+        Width::F64 => F::at(f64::from_bits(arguments[0])).to_bits(),
+    }
+}
+
+fn binary<F: Binary>(arguments: &[u64], width: Width) -> u64 {
+    let single = |i: usize| f32::from_bits(arguments[i] as u32);
+    let double = |i: usize| f64::from_bits(arguments[i]);
+    match width {
+        Width::F32 => F::at(single(0), single(1)).to_bits() as u64,
+        Width::F64 => F::at(double(0), double(1)).to_bits(),
     }
 }
 
@@ -54,46 +64,84 @@ fn error_in_ulp(got: u64, point: &Point, width: Width) -> f64 {
     (steps as f64 - rest).abs()
 }
 
-fn check<F: Unary>(name: &str, golden32: &[u8], golden64: &[u8]) {
-    for (golden, width) in [(golden32, Width::F32), (golden64, Width::F64)] {
-        let graph = trace_unary::<F>(width);
-        let points = points(golden, width);
-        assert!(points.len() > 1000);
-        let (mut worst, mut place) = (0.0, 0);
-        for point in &points {
-            let got = scalar::<F>(point.x, width);
-            assert_eq!(graph.evaluate(&[point.x]), got, "{name} {width:?} trace at {:x}", point.x);
-            let error = error_in_ulp(got, point, width);
-            if error > worst {
-                (worst, place) = (error, point.x);
-            }
+fn check(
+    name: &str,
+    limit: f64,
+    points: &[Point],
+    graph: &Graph,
+    scalar: impl Fn(&[u64], Width) -> u64,
+) {
+    let width = graph.width;
+    assert!(points.len() > 1000);
+    let (mut worst, mut place) = (0.0, &points[0].arguments);
+    for point in points {
+        let got = scalar(&point.arguments, width);
+        let x = &point.arguments;
+        assert_eq!(graph.evaluate(x), got, "{name} {width:?} trace at {x:x?}");
+        let error = error_in_ulp(got, point, width);
+        if error > worst {
+            (worst, place) = (error, x);
         }
-        let (count, nodes, x) = (points.len(), graph.nodes.len(), value(place, width));
-        println!("| {name} {width:?} | {worst:.3} | {x:e} ({place:x}) | {count} | {nodes} |");
-        assert!(worst <= LIMIT, "{name} {width:?}: {worst} ulp at {x:e} ({place:x})");
     }
+    let x: Vec<f64> = place.iter().map(|&bits| value(bits, width)).collect();
+    let (count, nodes) = (points.len(), graph.nodes.len());
+    println!("| {name} {width:?} | {worst:.3} | {x:?} ({place:x?}) | {count} | {nodes} |");
+    assert!(worst <= limit, "{name} {width:?}: {worst} ulp at {x:?} ({place:x?})");
 }
 
 macro_rules! golden {
-    ($($test:ident, $function:ty, $name:literal;)*) => {$(
+    ($($test:ident, $trace:ident, $scalar:ident, $count:literal, $function:ty, $name:literal,
+        $limit:expr;)*) => {$(
         #[test]
         fn $test() {
-            check::<$function>(
-                $name,
-                include_bytes!(concat!("golden/", $name, "_32.bin")),
-                include_bytes!(concat!("golden/", $name, "_64.bin")),
-            );
+            let golden32 = include_bytes!(concat!("golden/", $name, "_32.bin"));
+            let golden64 = include_bytes!(concat!("golden/", $name, "_64.bin"));
+            for (golden, width) in [(&golden32[..], Width::F32), (&golden64[..], Width::F64)] {
+                let points = points(golden, width, $count);
+                let graph = $trace::<$function>(width);
+                check($name, $limit, &points, &graph, $scalar::<$function>);
+            }
         }
     )*};
 }
 
+macro_rules! golden_unary {
+    ($($test:ident, $function:ty, $name:literal, $limit:expr;)*) => {
+        golden! { $($test, trace_unary, unary, 1, $function, $name, $limit;)* }
+    };
+}
+
+golden_unary! {
+    exp_is_within_one_ulp, Exp, "exp", LIMIT;
+    log_is_within_one_ulp, Log, "log", LIMIT;
+    tanh_is_within_one_ulp, Tanh, "tanh", LIMIT;
+    sin_is_within_one_ulp, Sin, "sin", LIMIT;
+    cos_is_within_one_ulp, Cos, "cos", LIMIT;
+    erf_is_within_one_ulp, Erf, "erf", LIMIT;
+    tan_is_within_one_ulp, Tan, "tan", LIMIT;
+    sinh_is_within_one_ulp, Sinh, "sinh", LIMIT;
+    cosh_is_within_one_ulp, Cosh, "cosh", LIMIT;
+    atan_is_within_one_ulp, Atan, "atan", LIMIT;
+    asin_is_within_one_ulp, Asin, "asin", LIMIT;
+    acos_is_within_one_ulp, Acos, "acos", LIMIT;
+    expm1_is_within_one_ulp, Expm1, "expm1", LIMIT;
+    log1p_is_within_one_ulp, Log1p, "log1p", LIMIT;
+    exp2_is_within_one_ulp, Exp2, "exp2", LIMIT;
+    log2_is_within_one_ulp, Log2, "log2", LIMIT;
+    log10_is_within_one_ulp, Log10, "log10", LIMIT;
+    asinh_is_within_one_ulp, Asinh, "asinh", LIMIT;
+    acosh_is_within_one_ulp, Acosh, "acosh", LIMIT;
+    atanh_is_within_one_ulp, Atanh, "atanh", LIMIT;
+    cbrt_is_within_one_ulp, Cbrt, "cbrt", LIMIT;
+    erfc_is_within_one_ulp, Erfc, "erfc", LIMIT;
+    sigmoid_is_within_three_ulp, Sigmoid, "sigmoid", 3.0;
+    softplus_is_within_three_ulp, Softplus, "softplus", 3.0;
+}
+
 golden! {
-    exp_is_within_one_ulp, Exp, "exp";
-    log_is_within_one_ulp, Log, "log";
-    tanh_is_within_one_ulp, Tanh, "tanh";
-    sin_is_within_one_ulp, Sin, "sin";
-    cos_is_within_one_ulp, Cos, "cos";
-    erf_is_within_one_ulp, Erf, "erf";
+    power_is_within_one_ulp, trace_binary, binary, 2, Power, "power", LIMIT;
+    atan2_is_within_one_ulp, trace_binary, binary, 2, Atan2, "atan2", LIMIT;
+    hypot_is_within_one_ulp, trace_binary, binary, 2, Hypot, "hypot", LIMIT;
 }
 
 /// About 30,000 f32 over all exponents and both signs, against the f64 functions.
@@ -105,6 +153,22 @@ fn f32_sweep_against_f64() {
     sweep::<Sin>("sin", f64::sin);
     sweep::<Cos>("cos", f64::cos);
     sweep::<Erf>("erf", Erf::at);
+    sweep::<Tan>("tan", f64::tan);
+    sweep::<Sinh>("sinh", f64::sinh);
+    sweep::<Cosh>("cosh", f64::cosh);
+    sweep::<Atan>("atan", f64::atan);
+    sweep::<Asin>("asin", f64::asin);
+    sweep::<Acos>("acos", f64::acos);
+    sweep::<Expm1>("expm1", f64::exp_m1);
+    sweep::<Log1p>("log1p", f64::ln_1p);
+    sweep::<Exp2>("exp2", f64::exp2);
+    sweep::<Log2>("log2", f64::log2);
+    sweep::<Log10>("log10", f64::log10);
+    sweep::<Asinh>("asinh", Asinh::at);
+    sweep::<Acosh>("acosh", Acosh::at);
+    sweep::<Atanh>("atanh", Atanh::at);
+    sweep::<Cbrt>("cbrt", f64::cbrt);
+    sweep::<Erfc>("erfc", Erfc::at);
 }
 
 fn sweep<F: Unary>(name: &str, reference: impl Fn(f64) -> f64) {

@@ -81,6 +81,15 @@ fn functions_of_one_number() {
     unary::<Reciprocal>();
     unary::<Sign>();
     unary::<Relu>();
+    unary::<Floor>();
+    unary::<Ceil>();
+    unary::<RoundEven>();
+    unary::<Trunc>();
+    unary::<Asinh>();
+    unary::<Cbrt>();
+    unary::<Erfc>();
+    unary::<Sigmoid>();
+    unary::<Softplus>();
 }
 
 #[test]
@@ -91,6 +100,10 @@ fn functions_of_two_numbers() {
     binary::<Div>();
     binary::<Maximum>();
     binary::<Minimum>();
+    binary::<Power>();
+    binary::<Atan2>();
+    binary::<Hypot>();
+    binary::<CopySign>();
 }
 
 #[test]

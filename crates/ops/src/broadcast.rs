@@ -1,4 +1,5 @@
-//! Operations of two or three operands that broadcast: arithmetic, comparisons, `where`.
+//! Operations of two or three operands that broadcast: arithmetic, the elementary functions
+//! of two numbers, comparisons, `where`.
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
@@ -66,6 +67,30 @@ pub const OPS: &[Op] = &[
         doc: "The smaller of two operands; NaN if either is; -0.0 counts as below +0.0.",
         example: "(la:minimum #d(1 5) 3) => #d(1.0 3.0)",
         ..arithmetic::<math::Minimum>()
+    },
+    Op {
+        names: &["power"],
+        doc: "The first operand raised to the second; x^0 and 1^y are 1 even for NaN.",
+        example: "(la:power #d(2 9 -8) #d(10 0.5 3)) => #d(1024.0 3.0 -512.0)",
+        ..elementary::<math::Power>()
+    },
+    Op {
+        names: &["atan2"],
+        doc: "The angle of the point (b, a), in (-pi, pi], by the signs of both operands.",
+        example: "(la:atan2 #d(1 -1) #d(1 -1)) => #d(0.7853981633974483 -2.356194490192345)",
+        ..elementary::<math::Atan2>()
+    },
+    Op {
+        names: &["hypot"],
+        doc: "The square root of the sum of both operands' squares, without overflow on the way.",
+        example: "(la:hypot #d(3 3e300) #d(4 4e300)) => #d(5.0 5.0e300)",
+        ..elementary::<math::Hypot>()
+    },
+    Op {
+        names: &["copysign"],
+        doc: "The magnitude of the first operand with the sign of the second.",
+        example: "(la:copysign #d(1 -2) #d(-0.5 3)) => #d(-1.0 2.0)",
+        ..floating::<math::CopySign>()
     },
     Op {
         names: &["equal"],
@@ -194,6 +219,25 @@ const fn floating<F: Binary>() -> Op {
     Op { types: FLOATS, ..operation(prepare_floating, rungs::<F>(floating_portable::<F>)) }
 }
 
+/// A function that is worth a trip to the device by itself.
+const fn elementary<F: Binary>() -> Op {
+    let rungs = rungs::<F>(floating_portable::<F>);
+    Op {
+        types: FLOATS,
+        exact: Exactness::Ulp(1),
+        ..operation(
+            prepare_elementary,
+            Rungs {
+                device: Entry::Has(Member {
+                    offer: Offer::RoundTrip(Family::Map),
+                    run: device::<F>,
+                }),
+                ..rungs
+            },
+        )
+    }
+}
+
 const fn comparison<F: Compare + IntegerCompare>() -> Op {
     let rungs = Rungs {
         portable: mask_portable::<F>,
@@ -211,6 +255,13 @@ fn prepare_arithmetic(op: &'static Op, a: Arguments, _: &mut Context) -> Result<
 
 fn prepare_floating(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
     prepare(op, a, |types, _| types.floating())
+}
+
+fn prepare_elementary(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
+    Ok(match prepare(op, a, |types, _| types.floating())? {
+        Prepared::Call(call) => Prepared::Call(Box::new(Call { family: Family::Map, ..*call })),
+        other => other,
+    })
 }
 
 fn prepare_mask(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -353,10 +404,11 @@ fn no_integers() -> Result<Answer> {
 
 /// a, b and out at the common shape.
 fn lanes<F: Binary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let cost = if call.family == Family::Map { Cost::Elementary } else { Cost::Light };
     let (a, b) = (&call.operands[0], &call.operands[1]);
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
         let (a, b) = (lanes_operand(a), lanes_operand(b));
-        drivers::zip::<F, T>(lanes, Cost::Light, &call.shape, a, b, out);
+        drivers::zip::<F, T>(lanes, cost, &call.shape, a, b, out);
     })
     .map(Answer::Done), no_integers())
 }

@@ -57,6 +57,116 @@ pub const OPS: &[Op] = &[
         ..elementary::<math::Erf>()
     },
     Op {
+        names: &["tan"],
+        doc: "The tangent of each element, in radians, with full-range argument reduction.",
+        example: "(la:tan #d(0 1)) => #d(0.0 1.5574077246549023)",
+        ..elementary::<math::Tan>()
+    },
+    Op {
+        names: &["asin"],
+        doc: "The angle whose sine is each element; NaN outside [-1, 1].",
+        example: "(la:asin #d(0 1 2)) => #d(0.0 1.5707963267948966 nan)",
+        ..elementary::<math::Asin>()
+    },
+    Op {
+        names: &["acos"],
+        doc: "The angle whose cosine is each element; NaN outside [-1, 1].",
+        example: "(la:acos #d(1 0 2)) => #d(0.0 1.5707963267948966 nan)",
+        ..elementary::<math::Acos>()
+    },
+    Op {
+        names: &["atan"],
+        doc: "The angle whose tangent is each element.",
+        example: "(la:atan #d(0 1)) => #d(0.0 0.7853981633974483)",
+        ..elementary::<math::Atan>()
+    },
+    Op {
+        names: &["sinh"],
+        doc: "The hyperbolic sine of each element.",
+        example: "(la:sinh #d(0 1)) => #d(0.0 1.1752011936438014)",
+        ..elementary::<math::Sinh>()
+    },
+    Op {
+        names: &["cosh"],
+        doc: "The hyperbolic cosine of each element.",
+        example: "(la:cosh #d(0 1)) => #d(1.0 1.5430806348152437)",
+        ..elementary::<math::Cosh>()
+    },
+    Op {
+        names: &["expm1"],
+        doc: "e raised to each element, less 1, without loss near zero.",
+        example: "(la:expm1 #d(0 1e-10)) => #d(0.0 1.00000000005e-10)",
+        ..elementary::<math::Expm1>()
+    },
+    Op {
+        names: &["log1p"],
+        doc: "The natural logarithm of 1 plus each element, without loss near zero.",
+        example: "(la:log1p #d(0 1)) => #d(0.0 0.6931471805599453)",
+        ..elementary::<math::Log1p>()
+    },
+    Op {
+        names: &["exp2"],
+        doc: "2 raised to each element; exact for whole numbers.",
+        example: "(la:exp2 #d(10 0.5)) => #d(1024.0 1.4142135623730951)",
+        ..elementary::<math::Exp2>()
+    },
+    Op {
+        names: &["log2"],
+        doc: "The logarithm of each element to base 2; exact for powers of 2.",
+        example: "(la:log2 #d(8 10)) => #d(3.0 3.321928094887362)",
+        ..elementary::<math::Log2>()
+    },
+    Op {
+        names: &["log10"],
+        doc: "The logarithm of each element to base 10; exact for powers of 10.",
+        example: "(la:log10 #d(1000 2)) => #d(3.0 0.3010299956639812)",
+        ..elementary::<math::Log10>()
+    },
+    Op {
+        names: &["asinh"],
+        doc: "The inverse hyperbolic sine of each element.",
+        example: "(la:asinh #d(0 1)) => #d(0.0 0.881373587019543)",
+        ..elementary::<math::Asinh>()
+    },
+    Op {
+        names: &["acosh"],
+        doc: "The inverse hyperbolic cosine of each element; NaN below 1.",
+        example: "(la:acosh #d(1 1.5)) => #d(0.0 0.9624236501192069)",
+        ..elementary::<math::Acosh>()
+    },
+    Op {
+        names: &["atanh"],
+        doc: "The inverse hyperbolic tangent of each element; NaN outside [-1, 1].",
+        example: "(la:atanh #d(0.5 1)) => #d(0.5493061443340549 inf)",
+        ..elementary::<math::Atanh>()
+    },
+    Op {
+        names: &["cbrt"],
+        doc: "The cube root of each element, of negative ones too.",
+        example: "(la:cbrt #d(27 -8)) => #d(3.0 -2.0)",
+        ..elementary::<math::Cbrt>()
+    },
+    Op {
+        names: &["erfc"],
+        doc: "One less the Gauss error function of each element, without loss for large ones.",
+        example: "(la:erfc #d(0 1)) => #d(1.0 0.15729920705028513)",
+        ..elementary::<math::Erfc>()
+    },
+    Op {
+        names: &["sigmoid"],
+        doc: "The logistic function of each element: 1 / (1 + exp(-x)).",
+        example: "(la:sigmoid #d(0 1)) => #d(0.5 0.7310585786300049)",
+        exact: Exactness::Same,
+        ..elementary::<math::Sigmoid>()
+    },
+    Op {
+        names: &["softplus"],
+        doc: "The logarithm of 1 + exp(x), as maximum(x, 0) + log1p(exp(-abs x)).",
+        example: "(la:softplus #d(0 1000)) => #d(0.6931471805599453 1000.0)",
+        exact: Exactness::Same,
+        ..elementary::<math::Softplus>()
+    },
+    Op {
         names: &["sqrt"],
         doc: "The square root of each element; NaN below zero.",
         example: "(la:sqrt #d(4 2 -1)) => #d(2.0 1.4142135623730951 nan)",
@@ -97,6 +207,30 @@ pub const OPS: &[Op] = &[
         doc: "The larger of each element and zero.",
         example: "(la:relu #d(-3 2)) => #d(0.0 2.0)",
         ..arithmetic::<math::Relu>()
+    },
+    Op {
+        names: &["floor"],
+        doc: "The largest whole number not above each element.",
+        example: "(la:floor #d(1.5 -1.5)) => #d(1.0 -2.0)",
+        ..arithmetic::<math::Floor>()
+    },
+    Op {
+        names: &["ceil"],
+        doc: "The smallest whole number not below each element.",
+        example: "(la:ceil #d(1.5 -1.5)) => #d(2.0 -1.0)",
+        ..arithmetic::<math::Ceil>()
+    },
+    Op {
+        names: &["round"],
+        doc: "The whole number nearest to each element, the even one of two.",
+        example: "(la:round #d(0.5 1.5 2.5)) => #d(0.0 2.0 2.0)",
+        ..arithmetic::<math::RoundEven>()
+    },
+    Op {
+        names: &["trunc"],
+        doc: "Each element without its fraction.",
+        example: "(la:trunc #d(1.5 -1.5)) => #d(1.0 -1.0)",
+        ..arithmetic::<math::Trunc>()
     },
 ];
 

@@ -81,6 +81,8 @@ macro_rules! definitions {
 }
 definitions!(arithmetic, Any: add Add, subtract Sub, multiply Mul, divide Div);
 definitions!(arithmetic, Exact: maximum Maximum, minimum Minimum);
+definitions!(arithmetic, Exact: power Power, angle Atan2, length Hypot);
+definitions!(arithmetic, Any: sign_of_another CopySign);
 definitions!(relation, Exact: equal Equal, not_equal NotEqual, less Less, less_equal LessEqual,
              greater Greater, greater_equal GreaterEqual);
 

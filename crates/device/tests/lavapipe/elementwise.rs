@@ -40,6 +40,20 @@ definitions! {
     sine: Sin, Exact;
     cosine: Cos, Exact;
     error_function: Erf, Exact;
+    tangent: Tan, Exact;
+    arc_cosine: Acos, Exact;
+    arc_tangent: Atan, Exact;
+    hyperbolic_sine: Sinh, Exact;
+    hyperbolic_cosine: Cosh, Exact;
+    exponential_less_one: Expm1, Exact;
+    power_of_two: Exp2, Exact;
+    logarithm_of_one_more: Log1p, Exact;
+    inverse_hyperbolic_sine: Asinh, Exact;
+    cube_root: Cbrt, Exact;
+    complementary_error_function: Erfc, Exact;
+    softplus: Softplus, Exact;
+    half_to_even: RoundEven, Exact;
+    truncation: Trunc, Exact;
 }
 
 #[test]
