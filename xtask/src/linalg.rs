@@ -3,6 +3,7 @@
 //! Everything said about an operation is read from its record in `rung_ops`; the only prose here is
 //! what holds for all of them.
 
+use rung_ops::costs::WGPU;
 use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Parameter, Place};
 use rung_ops::{Entry, table};
 use std::fmt::Write;
@@ -167,18 +168,22 @@ fn reason<T>(entry: &Entry<T>) -> Option<&'static str> {
 }
 
 fn runs_on(op: &Op) -> Vec<String> {
-    let unit = match op.rungs.device {
+    let condition = match op.rungs.device {
         Entry::Has(member) => match member.offer {
-            Offer::RoundTrip(family) => work(family),
-            Offer::ResidentOnly => "",
+            // What moves more than it computes has no threshold by the default costs.
+            Offer::RoundTrip(family) if (WGPU.thresholds)(family).is_none() => {
+                "but by the default costs moving the operands is never worth it".to_string()
+            }
+            Offer::RoundTrip(family) => {
+                format!("wherever the operands are, from its threshold in {} on", work(family))
+            }
+            Offer::ResidentOnly => String::new(),
         },
-        Entry::None(_) => "",
+        Entry::None(_) => String::new(),
     };
     let text = |(rung, place): (&str, Cell)| match place {
         Cell::Absent(reason) => format!("- {rung}: no; {reason}"),
-        Cell::Runs("round trip") => {
-            format!("- {rung}: yes, wherever the operands are, from its threshold in {unit} on")
-        }
+        Cell::Runs("round trip") => format!("- {rung}: yes, {condition}"),
         Cell::Runs("resident") => {
             format!("- {rung}: yes, where an operand is on the device already")
         }

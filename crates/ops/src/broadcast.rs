@@ -245,7 +245,7 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
     };
-    let result = "1 and 0 in the width of the first float array, else double-float";
+    let result = "1 and 0 in the width of the first array, double-float when that is not a float";
     Op { result, ..operation(prepare_mask, rungs) }
 }
 

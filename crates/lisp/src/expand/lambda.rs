@@ -177,21 +177,7 @@ impl Expander<'_> {
                 return Err(Escape::program("a lambda list has one &rest parameter"));
             }
             Section::Key => {
-                let [name, default, supplied] = three_parts(word);
-                let (keyword, name) = match &name {
-                    Value::Cons(pair) => {
-                        (pair.car().as_symbol(), pair.cdr().elements().next().unwrap_or_default())
-                    }
-                    _ => (None, name),
-                };
-                let keyword = match (keyword, name.as_symbol()) {
-                    (Some(keyword), _) => keyword,
-                    (None, Some(name)) => {
-                        let name = self.lisp.name(name);
-                        self.lisp.intern(crate::package::KEYWORD, &name)
-                    }
-                    (None, None) => return Err(bad_parameter(self.lisp, word)),
-                };
+                let (keyword, [name, default, supplied]) = key_parameter(self.lisp, word)?;
                 let optional = self.convert_optional(draft, &list([name, default, supplied]))?;
                 draft.lambda.keys.push((keyword, optional));
             }
@@ -228,6 +214,27 @@ impl Expander<'_> {
         self.environment = self.environment.with(meaning);
         Ok(variable)
     }
+}
+
+/// A parameter after `&key`: its keyword, and variable, default and supplied-p. The keyword is
+/// the variable's name unless the parameter is `((keyword variable) ...)`.
+fn key_parameter(lisp: &mut Lisp, word: &Value) -> Outcome<(Symbol, [Value; 3])> {
+    let [name, default, supplied] = three_parts(word);
+    let (keyword, name) = match &name {
+        Value::Cons(pair) => {
+            (pair.car().as_symbol(), pair.cdr().elements().next().unwrap_or_default())
+        }
+        _ => (None, name),
+    };
+    let keyword = match (keyword, name.as_symbol()) {
+        (Some(keyword), _) => keyword,
+        (None, Some(variable)) => {
+            let text = lisp.name(variable);
+            lisp.intern(crate::package::KEYWORD, &text)
+        }
+        (None, None) => return Err(bad_parameter(lisp, word)),
+    };
+    Ok((keyword, [name, default, supplied]))
 }
 
 fn bad_parameter(lisp: &Lisp, word: &Value) -> Escape {
@@ -403,21 +410,7 @@ impl Taker<'_> {
     }
 
     fn take_key(&mut self, word: &Value, rest: &Value) -> Outcome<Symbol> {
-        let [name, default, supplied] = three_parts(word);
-        let (keyword, name) = match &name {
-            Value::Cons(pair) => {
-                (pair.car().as_symbol(), pair.cdr().elements().next().unwrap_or_default())
-            }
-            _ => (None, name),
-        };
-        let keyword = match (keyword, name.as_symbol()) {
-            (Some(keyword), _) => keyword,
-            (None, Some(symbol)) => {
-                let name = self.lisp.name(symbol);
-                self.lisp.intern(crate::package::KEYWORD, &name)
-            }
-            (None, None) => return Err(bad_parameter(self.lisp, word)),
-        };
+        let (keyword, [name, default, supplied]) = key_parameter(self.lisp, word)?;
         let find = [rest.clone(), quoted(Value::symbol(keyword))];
         let found = self.fresh(form(symbol::DESTRUCTURING_FIND, find));
         let value = form(symbol::IF, [found.clone(), form(symbol::CAR, [found.clone()]), default]);
