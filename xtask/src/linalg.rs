@@ -69,12 +69,12 @@ fn section(out: &mut String, op: &Op) {
         out.push_str(&text);
         out.push('\n');
     };
-    line(format!("\n## la:{}\n", op.name()));
+    line(format!("\n## {}\n", called(op)));
     line(format!("```lisp\n{}\n```\n", usage(op)));
     line(wrapped(op.doc));
     if op.names.len() > 1 {
         let aliases: Vec<String> =
-            op.names[1..].iter().map(|name| format!("`la:{name}`")).collect();
+            op.names[1..].iter().map(|name| format!("`{}{name}`", op.package.prefix())).collect();
         line(format!("- also named: {}", aliases.join(", ")));
     }
     for parameter in op.parameters {
@@ -87,18 +87,38 @@ fn section(out: &mut String, op: &Op) {
     line(format!("\n```lisp\n{}\n```", op.example));
 }
 
+/// `la:sum`, or `(setf la:row)`.
+fn called(op: &Op) -> String {
+    let name = format!("{}{}", op.package.prefix(), op.name());
+    if op.setf { format!("(setf {name})") } else { name }
+}
+
 /// `(la:sum a &key axis keepdims)`.
 fn usage(op: &Op) -> String {
     let list = op.lambda_list();
     let inner = list.trim_start_matches('(').trim_end_matches(')');
+    let name = format!("{}{}", op.package.prefix(), op.name());
+    if op.setf {
+        let (value, place) = inner.split_once(' ').unwrap_or((inner, ""));
+        return format!("(setf ({name} {place}) {value})");
+    }
     match inner {
-        "" => format!("(la:{})", op.name()),
-        _ => format!("(la:{} {inner})", op.name()),
+        "" => format!("({name})"),
+        _ => format!("({name} {inner})"),
     }
 }
 
 fn takes(parameter: &Parameter) -> String {
+    let words;
     let kind = match parameter.kind {
+        Kind::Axes => "nil for all axes, an axis, or a list of them",
+        Kind::Text => "a string",
+        Kind::Any => "see the text",
+        Kind::Choice(choices) => {
+            let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();
+            words = all.join(" or ");
+            &words
+        }
         Kind::Operand => "an array or a number",
         Kind::Array => "an array",
         Kind::Arrays => "a list of arrays",
@@ -115,6 +135,7 @@ fn takes(parameter: &Parameter) -> String {
     match parameter.place {
         Place::Required => kind.into(),
         Place::Optional => format!("{kind}; may be left out"),
+        Place::Rest => format!("{kind}; any number of them"),
         Place::Keyword => format!("{kind}; keyword"),
     }
 }

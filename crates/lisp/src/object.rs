@@ -237,6 +237,14 @@ pub enum Object {
     Packed(Box<RefCell<rung_array::Array>>),
     /// A state of `random`.
     RandomState(Cell<crate::numbers::philox::State>),
+    /// A thing of a library package, which the language passes around and prints.
+    Foreign(Box<dyn Foreign>),
+}
+
+/// A thing that a library package brings into the language.
+pub trait Foreign: std::any::Any {
+    /// What stands between `#<` and `>`: `QUANTIZED-MATRIX Q8_0 (32000 288)`.
+    fn words(&self) -> String;
 }
 
 const _: () = assert!(size_of::<Object>() <= 112);
@@ -257,7 +265,7 @@ impl Children for Object {
             }
             Object::Stream(stream) => stream.children(visit),
             Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
-            Object::Packed(_) | Object::RandomState(_) => {}
+            Object::Packed(_) | Object::RandomState(_) | Object::Foreign(_) => {}
         }
     }
 }

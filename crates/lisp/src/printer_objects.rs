@@ -55,6 +55,7 @@ impl Printer<'_> {
                 self.string(path);
             }
             Object::RandomState(_) => self.unreadable("RANDOM-STATE")?,
+            Object::Foreign(thing) => self.unreadable(&thing.words())?,
         }
         Ok(())
     }

@@ -228,6 +228,13 @@ impl Value {
         if let Some(Object::Packed(array)) = self.as_object() { Some(array) } else { None }
     }
 
+    /// The library package's thing of this type that the value is.
+    pub fn as_foreign<T: crate::object::Foreign>(&self) -> Option<&T> {
+        let Some(Object::Foreign(thing)) = self.as_object() else { return None };
+        let thing: &dyn std::any::Any = &**thing;
+        thing.downcast_ref()
+    }
+
     /// The hash table this is.
     pub fn as_hash_table(&self) -> Option<&HashTable> {
         if let Some(Object::HashTable(table)) = self.as_object() { Some(table) } else { None }

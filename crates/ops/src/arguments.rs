@@ -31,9 +31,12 @@ impl Arguments {
     /// `values` are positional arguments, then keywords each followed by its value; of two equal
     /// keywords the first counts, as the language says.
     pub fn bind(op: &'static Op, values: Vec<Value>) -> Result<Arguments> {
-        let positions = op.parameters.iter().filter(|p| p.place != Place::Keyword).count();
+        let fixed = |p: &&Parameter| matches!(p.place, Place::Required | Place::Optional);
+        let positions = op.parameters.iter().filter(fixed).count();
+        let has_rest = op.parameters.iter().any(|p| p.place == Place::Rest);
         let needed = op.parameters.iter().filter(|p| p.place == Place::Required).count();
-        let keywords = &op.parameters[positions..];
+        let first_keyword = positions + usize::from(has_rest);
+        let keywords = &op.parameters[first_keyword..];
         let given_count = values.len();
         let mut given = values.into_iter().peekable();
         let mut bound: SmallVec<[Value; 4]> = SmallVec::new();
@@ -48,6 +51,14 @@ impl Arguments {
         if bound.len() < needed {
             return Err(count_error(op, bound.len(), needed, positions));
         }
+        bound.resize(positions, Value::Nil);
+        if has_rest {
+            let mut rest = Vec::new();
+            while let Some(value) = given.next_if(|v| !is_keyword(v)) {
+                rest.push(value);
+            }
+            bound.push(Value::List(rest));
+        }
         bound.resize(op.parameters.len(), Value::Nil);
         let mut seen = vec![false; keywords.len()];
         while let Some(word) = given.next() {
@@ -60,14 +71,20 @@ impl Arguments {
             let value =
                 given.next().ok_or_else(|| usage("Odd number of keyword arguments".into()))?;
             if !std::mem::replace(&mut seen[at], true) {
-                bound[positions + at] = value;
+                bound[first_keyword + at] = value;
             }
         }
         Ok(Arguments { op, values: bound })
     }
 
     fn take(&mut self, at: usize, kind: Kind) -> Value {
-        debug_assert_eq!(self.op.parameters[at].kind, kind, "{} {at}", self.op.name());
+        let declared = self.op.parameters[at].kind;
+        debug_assert_eq!(
+            std::mem::discriminant(&declared),
+            std::mem::discriminant(&kind),
+            "{} {at}",
+            self.op.name()
+        );
         std::mem::replace(&mut self.values[at], Value::Nil)
     }
 
@@ -76,11 +93,7 @@ impl Arguments {
     }
 
     pub fn operand(&mut self, at: usize) -> Result<Operand> {
-        match self.take(at, Kind::Operand) {
-            Value::Array(a) => Ok(Operand::Array(a)),
-            Value::Number(n) => Ok(Operand::Number(n)),
-            other => Err(wanted("expected an array or a number", &other)),
-        }
+        operand(self.take(at, Kind::Operand))
     }
 
     /// An array; a number counts as one of rank 0.
@@ -202,6 +215,72 @@ impl Arguments {
     pub fn nested(&mut self, at: usize) -> Value {
         self.take(at, Kind::Nested)
     }
+
+    /// The value as it came.
+    pub fn any(&mut self, at: usize) -> Value {
+        self.take(at, Kind::Any)
+    }
+
+    /// Every value of a `&rest` parameter as an operand.
+    pub fn rest(&mut self, at: usize) -> Result<Vec<Operand>> {
+        match self.take(at, Kind::Operand) {
+            Value::List(items) => items.into_iter().map(operand).collect(),
+            other => operand(other).map(|one| vec![one]),
+        }
+    }
+
+    /// The axes of a keyword, counted from 0 and distinct, in the order given; `None` for all.
+    pub fn axes(&mut self, at: usize, shape: &Shape) -> Result<Option<SmallVec<[usize; 4]>>> {
+        let value = self.take(at, Kind::Axes);
+        let given: Option<Vec<i64>> = match &value {
+            Value::Nil => return Ok(None),
+            Value::List(items) => items.iter().map(integer).collect(),
+            one => integer(one).map(|n| vec![n]),
+        };
+        let given = given.ok_or_else(|| wanted("expected an axis or a list of axes", &value))?;
+        let mut axes = SmallVec::new();
+        for axis in given {
+            let axis = shape.axis(axis)?;
+            if axes.contains(&axis) {
+                return Err(Error::new(ErrorKind::Axis, format!("repeated axis: {axis}")));
+            }
+            axes.push(axis);
+        }
+        Ok(Some(axes))
+    }
+
+    pub fn text(&mut self, at: usize) -> Result<String> {
+        match self.take(at, Kind::Text) {
+            Value::Text(text) => Ok(text),
+            other => Err(wanted("expected a string", &other)),
+        }
+    }
+
+    /// The chosen word of a parameter's list; `None` when it is left out.
+    pub fn choice(&mut self, at: usize) -> Result<Option<&'static str>> {
+        let Kind::Choice(words) = self.op.parameters[at].kind else { return Ok(None) };
+        let value = self.take(at, Kind::Choice(words));
+        let found = match &value {
+            Value::Nil => return Ok(None),
+            Value::Keyword(name) | Value::Symbol(name) => {
+                words.iter().find(|word| **word == name.as_ref())
+            }
+            _ => None,
+        };
+        found.copied().map(Some).ok_or_else(|| {
+            let known: Vec<String> = words.iter().map(|word| format!(":{word}")).collect();
+            let name = self.op.parameters[at].name;
+            wanted(&format!("expected {name} to be one of {}", known.join(" ")), &value)
+        })
+    }
+}
+
+fn operand(value: Value) -> Result<Operand> {
+    match value {
+        Value::Array(a) => Ok(Operand::Array(a)),
+        Value::Number(n) => Ok(Operand::Number(n)),
+        other => Err(wanted("expected an array or a number", &other)),
+    }
 }
 
 fn unknown_keyword(op: &'static Op, word: &Value, keywords: &[Parameter]) -> Error {
@@ -224,13 +303,13 @@ fn shape_error(got: &Value) -> Error {
 fn count_error(op: &'static Op, got: usize, needed: usize, most: usize) -> Error {
     let count = if needed == most { format!("{needed}") } else { format!("{needed} to {most}") };
     let plural = if most == 1 { "" } else { "s" };
-    let keywords = op.parameters.len() > most;
+    let keywords = op.parameters.iter().any(|p| p.place == Place::Keyword);
     let positional = if keywords { "positional " } else { "" };
     usage(format!("{} takes {count} {positional}argument{plural}: got {got}", op.name()))
         .hint(format!("its arguments are {}", op.lambda_list()))
 }
 
-fn number_array(n: Number) -> Result<Array> {
+pub(crate) fn number_array(n: Number) -> Result<Array> {
     Array::full(number_type(n), Shape::scalar(), n)
 }
 

@@ -8,8 +8,8 @@ use crate::call::{
 };
 use crate::decline::{Answer, Decline};
 use crate::record::{
-    ALL, Arithmetic, Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Prepare,
-    Rungs, required,
+    Arithmetic, Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op,
+    Parameter, Prepare, Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -143,13 +143,12 @@ pub const OPS: &[Op] = &[
             required("y", Kind::Operand),
         ],
         result: "an array of the common shape, of the width of x if that is an array, else of y",
-        numbers: None,
         types: FLOATS,
-        exact: Exactness::Same,
         prepare: prepare_where,
         rungs: ternary::<math::Where>(),
         samples: where_samples,
         example: "(la:where (la:greater #d(1 5 3) 2) #d(1 5 3) 0) => #d(0.0 5.0 3.0)",
+        ..Op::BASE
     },
     Op {
         names: &["clip"],
@@ -160,9 +159,7 @@ pub const OPS: &[Op] = &[
             required("high", Kind::Operand),
         ],
         result: "an array of the common shape, of the width of the first float array",
-        numbers: None,
         types: FLOATS,
-        exact: Exactness::Same,
         prepare: prepare_clip,
         rungs: ternary::<math::Clip>(),
         samples: || {
@@ -171,31 +168,26 @@ pub const OPS: &[Op] = &[
             all.map(|a| [a, bounds.to_vec()].concat()).collect()
         },
         example: "(la:clip #d(-1 0.5 7) 0 nil) => #d(0.0 0.5 7.0)",
+        ..Op::BASE
     },
 ];
 
-const NO_LIBRARY: &str = "no CBLAS routine computes it";
 const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
 
 const fn operation(prepare: Prepare, rungs: Rungs) -> Op {
     Op {
-        names: &[],
-        doc: "",
         parameters: PAIR,
         result: "an array of the common shape; its float type is that of the first float array",
-        numbers: None,
-        types: ALL,
-        exact: Exactness::Same,
         prepare,
         rungs,
         samples: samples::pairs,
-        example: "",
+        ..Op::BASE
     }
 }
 
 const fn rungs<F: Binary>(portable: fn(&Call) -> Result<Array>) -> Rungs {
     Rungs {
-        portable,
+        portable: Definition::One(portable),
         lanes: Entry::Has(lanes::<F>),
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: device::<F> }),
@@ -204,7 +196,7 @@ const fn rungs<F: Binary>(portable: fn(&Call) -> Result<Array>) -> Rungs {
 
 const fn ternary<F: Ternary>() -> Rungs {
     Rungs {
-        portable: ternary_portable::<F>,
+        portable: Definition::One(ternary_portable::<F>),
         lanes: Entry::Has(ternary_lanes::<F>),
         library: Entry::None(NO_LIBRARY),
         device: Entry::None("three operands move more bytes than they save time"),
@@ -240,7 +232,7 @@ const fn elementary<F: Binary>() -> Op {
 
 const fn comparison<F: Compare + IntegerCompare>() -> Op {
     let rungs = Rungs {
-        portable: mask_portable::<F>,
+        portable: Definition::One(mask_portable::<F>),
         lanes: Entry::Has(mask_lanes::<F>),
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
@@ -311,6 +303,7 @@ fn at_common_shape(
         raw,
         result: types.result,
         to_number,
+        more: Vec::new(),
         detail: Detail::None,
         family: Family::Wide,
     })))

@@ -2,7 +2,7 @@
 //! computed yet. Every rung gets the same `Call`, so an error is the same on every rung and the
 //! result's type never depends on where it ran (spec linalg 1.3).
 
-use crate::arguments::Operand;
+use crate::arguments::{Operand, number_array};
 use crate::record::{Family, Op};
 use crate::value::Value;
 use rung_array::{Array, Number};
@@ -22,6 +22,42 @@ pub enum Prepared {
     /// A view, a header or a number: no rung runs.
     Done(Vec<Value>),
     Call(Box<Call>),
+    /// Other operations of the table, one after another.
+    Steps(Steps),
+}
+
+/// An operation made of others; explain shows each of them.
+pub type Steps = Box<dyn FnOnce(&mut dyn Run) -> Result<Vec<Value>>>;
+
+/// Runs operations of the table for one that is made of them.
+pub trait Run {
+    /// The values of the operation of this name.
+    fn call(&mut self, name: &str, values: Vec<Value>) -> Result<Vec<Value>>;
+
+    /// The array that an operation of one result gives; a number counts as one of rank 0.
+    fn array(&mut self, name: &str, values: Vec<Value>) -> Result<Array> {
+        match self.call(name, values)?.into_iter().next() {
+            Some(Value::Array(a)) => Ok(a),
+            Some(Value::Number(n)) => number_array(n),
+            _ => {
+                let text = format!("{name} gave no array");
+                Err(rung_base::Error::new(rung_base::ErrorKind::Internal, text))
+            }
+        }
+    }
+}
+
+/// What the rungs write: most operations one array.
+pub type Outputs = SmallVec<[Array; 1]>;
+
+/// A result after the first.
+pub struct Output {
+    pub shape: Shape,
+    /// The element type in which the rungs write.
+    pub raw: ElementType,
+    /// The element type to which it is narrowed, once.
+    pub result: ElementType,
+    pub to_number: bool,
 }
 
 /// One checked call.
@@ -40,6 +76,8 @@ pub struct Call {
     pub result: ElementType,
     /// A result of rank 0 that comes back as a number.
     pub to_number: bool,
+    /// The results after the first.
+    pub more: Vec<Output>,
     pub detail: Detail,
     pub family: Family,
     /// The call's work in the family's unit.
@@ -104,6 +142,7 @@ impl Call {
             raw,
             result,
             to_number: false,
+            more: Vec::new(),
             detail: Detail::None,
             family,
             units,
@@ -128,22 +167,24 @@ impl Call {
         self.operands.first().map_or(self.result, Array::element_type)
     }
 
-    /// Narrows what a rung wrote, once, and makes it a number where that is asked.
-    pub fn finish(&self, raw: Array) -> Result<Value> {
-        let narrowed = narrow(raw, self.result)?;
-        match self.to_number {
-            true => narrowed.numbers().next().map(Value::Number).map_or_else(
-                || {
-                    Err(rung_base::Error::new(
-                        rung_base::ErrorKind::Internal,
-                        "fold without result",
-                    ))
-                },
-                Ok,
-            ),
-            false => Ok(Value::Array(narrowed)),
-        }
+    /// Narrows what a rung wrote, once, and makes numbers of what is asked as such.
+    pub fn finish(&self, outputs: Outputs) -> Result<Vec<Value>> {
+        let first = (self.result, self.to_number);
+        let more = self.more.iter().map(|output| (output.result, output.to_number));
+        let wanted = std::iter::once(first).chain(more);
+        outputs.into_iter().zip(wanted).map(|(raw, (t, number))| finish(raw, t, number)).collect()
     }
+}
+
+fn finish(raw: Array, result: ElementType, to_number: bool) -> Result<Value> {
+    let narrowed = narrow(raw, result)?;
+    if !to_number {
+        return Ok(Value::Array(narrowed));
+    }
+    let number = narrowed.numbers().next().map(Value::Number);
+    number.ok_or_else(|| {
+        rung_base::Error::new(rung_base::ErrorKind::Internal, "a number without an element")
+    })
 }
 
 /// Shapes as text: `(4 256) (256)`.

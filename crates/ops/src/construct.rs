@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::record::{
-    ALL, Entry, Exactness, Family, Kind, Op, Parameter, Rungs, keyword, optional, required,
+    Definition, Entry, Family, Kind, NO_LIBRARY, Op, Parameter, Rungs, keyword, optional, required,
 };
 use crate::samples;
 use crate::shape::nothing_to_compute;
@@ -74,7 +74,7 @@ pub const OPS: &[Op] = &[
             keyword("element-type", Kind::ElementType),
         ],
         prepare: arange,
-        rungs: Rungs { portable: sequence_portable, ..NOTHING },
+        rungs: Rungs { portable: Definition::One(sequence_portable), ..NOTHING },
         samples: || {
             vec![
                 vec![samples::integer(5)],
@@ -156,25 +156,17 @@ const SHAPED: &[Parameter] =
     &[required("shape", Kind::Shape), keyword("element-type", Kind::ElementType)];
 const FILL: &str = "a fill is bound by memory";
 const NOTHING: Rungs = Rungs {
-    portable: nothing_to_compute,
+    portable: Definition::None,
     lanes: Entry::None(FILL),
-    library: Entry::None("no CBLAS routine computes it"),
+    library: Entry::None(NO_LIBRARY),
     device: Entry::None(FILL),
 };
 
 /// What the records have in common.
 const MADE: Op = Op {
-    names: &[],
-    doc: "",
-    parameters: &[],
     result: "an array; double-float unless an element type is given",
-    numbers: None,
-    types: ALL,
-    exact: Exactness::Same,
-    prepare: |_, _, _| Err(Error::new(ErrorKind::Internal, "no definition")),
     rungs: NOTHING,
-    samples: Vec::new,
-    example: "",
+    ..Op::BASE
 };
 
 fn done(array: Array) -> Result<Prepared> {
@@ -217,6 +209,7 @@ fn sequence(op: &'static Op, n: usize, start: f64, step: f64, result: ElementTyp
         raw: ElementType::F64,
         result,
         to_number: false,
+        more: Vec::new(),
         detail: Detail::Sequence { start, step },
         family: Family::Copy,
         units: n as u64,

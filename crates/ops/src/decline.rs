@@ -33,6 +33,8 @@ impl Rung {
 /// What a rung says to a call.
 pub enum Answer {
     Done(Array),
+    /// An operation of several results.
+    Several(Vec<Array>),
     Declined(Decline),
 }
 

@@ -8,7 +8,8 @@ use crate::call::{
 };
 use crate::decline::Answer;
 use crate::record::{
-    Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
+    Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter,
+    Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -259,29 +260,25 @@ struct Kernels<F>(std::marker::PhantomData<F>);
 
 impl<F: Unary> Kernels<F> {
     const RUNGS: Rungs = Rungs {
-        portable: portable::<F>,
+        portable: Definition::One(portable::<F>),
         lanes: Entry::Has(lanes::<F>),
-        library: Entry::None("no CBLAS routine computes it"),
+        library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::ResidentOnly, run: device::<F> }),
     };
 }
 
 const fn function<F: Unary>(family: Family) -> Op {
     Op {
-        names: &[],
-        doc: "",
         parameters: PARAMETERS,
         result: RESULT,
-        numbers: None,
         types: FLOATS,
-        exact: Exactness::Same,
         prepare: match family {
             Family::Map => prepare_map,
             _ => prepare_wide,
         },
         rungs: Kernels::<F>::RUNGS,
         samples: || samples::unary(20.0),
-        example: "",
+        ..Op::BASE
     }
 }
 

@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Detail, Prepared, at_compute_type, at_type, elements, lanes_operand};
 use crate::decline::{Answer, Decline};
 use crate::record::{
-    ALL, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
+    Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
 };
 use crate::round_trip::{RoundTrip, Stage};
 use crate::samples;
@@ -89,17 +89,11 @@ const NO_SELECT_DEVICE: Entry<Member> = Entry::None("one comparison an element i
 
 /// What the records have in common.
 const FOLD: Op = Op {
-    names: &[],
-    doc: "",
     parameters: PARAMETERS,
-    result: "",
-    numbers: None,
-    types: ALL,
-    exact: Exactness::Same,
     prepare: |op, a, _| prepare(op, a, Total::Sum),
     rungs: rungs(sum_portable, sum_lanes, Entry::None("")),
     samples: || [samples::folds(true), samples::folds(false)].concat(),
-    example: "",
+    ..Op::BASE
 };
 
 type Portable = fn(&Call) -> Result<Array>;
@@ -107,6 +101,7 @@ type LanesKernel = fn(&Call, &Lanes) -> Result<Answer>;
 
 const fn rungs(portable: Portable, lanes: LanesKernel, device: Entry<Member>) -> Rungs {
     let library = Entry::None("its order of additions is not ours");
+    let portable = Definition::One(portable);
     Rungs { portable, lanes: Entry::Has(lanes), library, device }
 }
 
@@ -169,6 +164,7 @@ fn prepare(op: &'static Op, mut arguments: Arguments, total: Total) -> Result<Pr
         raw,
         result: if whole && !keep { whole_type } else { axis_type },
         to_number: whole && !keep,
+        more: Vec::new(),
         detail: Detail::Fold { axes },
         family: Family::Fold,
         units,

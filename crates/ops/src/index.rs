@@ -3,7 +3,9 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
-use crate::record::{ALL, Entry, Exactness, FLOATS, Family, Kind, Op, Rungs, keyword, required};
+use crate::record::{
+    Definition, Entry, FLOATS, Family, Kind, NO_LIBRARY, Op, Rungs, keyword, required,
+};
 use crate::samples;
 use crate::shape::nothing_to_compute;
 use crate::value::Value;
@@ -18,12 +20,9 @@ pub const OPS: &[Op] = &[
               the end when negative.",
         parameters: &[required("a", Kind::Array), required("indices", Kind::Index)],
         result: "an array of a's type: the indices' shape, then a's other axes",
-        numbers: None,
-        types: ALL,
-        exact: Exactness::Same,
         prepare: take_rows,
         rungs: Rungs {
-            portable: rows_portable,
+            portable: Definition::One(rows_portable),
             lanes: Entry::Has(rows_lanes),
             library: Entry::None(NO_LIBRARY),
             device: Entry::None("a copy moves more bytes than it saves time"),
@@ -37,6 +36,7 @@ pub const OPS: &[Op] = &[
             ]
         },
         example: "(la:take-rows #d((1 2) (3 4)) '(1 0 -1)) => #d((3.0 4.0) (1.0 2.0) (3.0 4.0))",
+        ..Op::BASE
     },
     Op {
         names: &["one-hot"],
@@ -47,40 +47,36 @@ pub const OPS: &[Op] = &[
             keyword("element-type", Kind::ElementType),
         ],
         result: "an array of the indices' shape with n appended",
-        numbers: None,
         types: FLOATS,
-        exact: Exactness::Same,
         prepare: one_hot,
         rungs: Rungs {
-            portable: one_hot_portable,
+            portable: Definition::One(one_hot_portable),
             lanes: Entry::None("a fill with one store a row is bound by memory"),
             library: Entry::None(NO_LIBRARY),
             device: Entry::None("it moves more bytes than it saves time"),
         },
         samples: || vec![vec![samples::counting(&[2, 3], 4), samples::integer(4)]],
         example: "(la:one-hot '(1 0) 3) => #d((0.0 1.0 0.0) (1.0 0.0 0.0))",
+        ..Op::BASE
     },
     Op {
         names: &["array-equal"],
         doc: "Whether two arrays have the same shape and equal elements; NaN equals nothing.",
         parameters: &[required("a", Kind::Array), required("b", Kind::Array)],
         result: "t or nil",
-        numbers: None,
-        types: ALL,
-        exact: Exactness::Same,
         prepare: array_equal,
         rungs: Rungs {
-            portable: nothing_to_compute,
+            portable: Definition::None,
             lanes: Entry::None(STOPS),
             library: Entry::None(STOPS),
             device: Entry::None(STOPS),
         },
         samples: || vec![vec![samples::hard(&[20], 1.0), samples::hard(&[20], 1.0)]],
         example: "(la:array-equal #d(1 2) #f(1 2)) => T",
+        ..Op::BASE
     },
 ];
 
-const NO_LIBRARY: &str = "no CBLAS routine computes it";
 const STOPS: &str = "it stops at the first difference";
 
 /// Indices checked against an axis and counted from its start.
@@ -146,6 +142,7 @@ fn one_hot(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
         raw: result,
         result,
         to_number: false,
+        more: Vec::new(),
         detail: Detail::Rows(hot),
         family: Family::Copy,
     })))

@@ -2,21 +2,21 @@
 //! reason. A decline is a value: it can be printed, counted, or forbidden.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Prepared};
+use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{Costs, LIBRARY_THRESHOLD, WGPU, lanes_costs};
 use crate::decline::{Answer, Decline, Rung};
 use crate::explain::{Calls, Outcome};
 use crate::record::{Entry, Exactness, Op};
 use crate::round_trip::{KernelCache, RoundTrip};
+use crate::table;
 use crate::value::Value;
 use crate::verify;
-use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Result, Settings};
 use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_math::random::State;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -141,7 +141,8 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        self.call_in(op, values, caller).map_err(|e| e.in_package("linalg").in_operation(op.name()))
+        self.call_in(op, values, caller)
+            .map_err(|e| e.in_package(op.package.name()).in_operation(op.name()))
     }
 
     fn call_in(
@@ -155,13 +156,14 @@ impl Ladder {
             Prepared::Done(values) => Ok(values),
             Prepared::Call(call) => {
                 let raw = self.run(&call, caller)?;
-                Ok(vec![call.finish(raw)?])
+                call.finish(raw)
             }
+            Prepared::Steps(steps) => steps(&mut Stepping { ladder: self, caller }),
         }
     }
 
     /// Asks the rungs in turn. What a rung writes is not narrowed yet.
-    fn run(&mut self, call: &Call, caller: &mut dyn Caller) -> Result<Array> {
+    fn run(&mut self, call: &Call, caller: &mut dyn Caller) -> Result<Outputs> {
         let explain = self.settings.explain.value != Explain::Off;
         let start = explain.then(Instant::now);
         let mut declines = Declines::new();
@@ -198,13 +200,14 @@ impl Ladder {
         call: &Call,
         declines: &mut Declines,
         moved: &mut (u64, u64),
-    ) -> Result<(Rung, Array)> {
+    ) -> Result<(Rung, Outputs)> {
         for rung in Rung::ALL {
             if self.only.is_some_and(|only| only != rung) {
                 continue;
             }
             match self.offer(rung, call, moved)? {
-                Answer::Done(raw) => return Ok((rung, raw)),
+                Answer::Done(raw) => return Ok((rung, smallvec![raw])),
+                Answer::Several(raw) => return Ok((rung, raw.into())),
                 Answer::Declined(reason) => declines.push((rung, reason)),
             }
         }
@@ -221,7 +224,9 @@ impl Ladder {
                 (_, Entry::None(reason)) => Ok(Answer::Declined(Decline::NoKernel(reason))),
                 (Some(lanes), Entry::Has(kernel)) => kernel(call, lanes),
             },
-            Rung::Portable => (call.op.rungs.portable)(call).map(Answer::Done),
+            Rung::Portable => {
+                call.op.rungs.portable.run(call).map(|raw| Answer::Several(raw.into_vec()))
+            }
         }
     }
 
@@ -283,7 +288,7 @@ impl Ladder {
         &mut self,
         call: &Call,
         rung: Rung,
-        raw: &Array,
+        raw: &Outputs,
         declines: &Declines,
         caller: &mut dyn Caller,
     ) -> Result<()> {
@@ -336,6 +341,20 @@ impl Ladder {
             let (name, text) = (call.op.name(), decline.text(rung));
             caller.warn(&format!("{at}la:{name} on the {}: {text}", rung.name()));
         }
+    }
+}
+
+/// The ladder as an operation made of others sees it.
+struct Stepping<'a> {
+    ladder: &'a mut Ladder,
+    caller: &'a mut dyn Caller,
+}
+
+impl Run for Stepping<'_> {
+    fn call(&mut self, name: &str, values: Vec<Value>) -> Result<Vec<Value>> {
+        let op = table::find(name)
+            .ok_or_else(|| Error::new(ErrorKind::Internal, format!("the table has no {name}")))?;
+        self.ladder.call_in(op, values, self.caller)
     }
 }
 

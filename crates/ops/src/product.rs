@@ -9,7 +9,8 @@ use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{Call, Context, Detail, Form, Prepared, Product, at_type, types_of};
 use crate::decline::{Answer, Decline};
 use crate::record::{
-    Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
+    Definition, Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs,
+    required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
@@ -30,33 +31,33 @@ pub const OPS: &[Op] = &[
         doc: "The matrix product; leading axes of higher ranks are a stack, and broadcast.",
         parameters: PAIR,
         result: "an array of the first float array's width; a vector's added axis is dropped",
-        numbers: None,
         types: FLOATS,
         exact: Exactness::LibraryOrder,
         prepare: prepare_matmul,
         rungs: RUNGS,
         samples: matmul_samples,
         example: "(la:matmul #d((1 2) (3 4)) #d((5 6) (7 8))) => #d((19.0 22.0) (43.0 50.0))",
+        ..Op::BASE
     },
     Op {
         names: &["dot"],
         doc: "Vectors: the sum of products. Matrices: the matrix product. A number: `mul`.",
         parameters: PAIR,
         result: "a double-float for two vectors, else an array of the first float array's width",
-        numbers: None,
         types: FLOATS,
         exact: Exactness::LibraryOrder,
         prepare: prepare_dot,
         rungs: RUNGS,
         samples: dot_samples,
         example: "(la:dot #d(1 2 3) #d(4 5 6)) => 32.0",
+        ..Op::BASE
     },
 ];
 
 const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
 
 const RUNGS: Rungs = Rungs {
-    portable,
+    portable: Definition::One(portable),
     lanes: Entry::Has(lanes),
     library: Entry::Has(library),
     device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Product), run: device }),
@@ -154,6 +155,7 @@ fn prepare_vectors(
         raw: ElementType::F64,
         result: ElementType::F64,
         to_number: true,
+        more: Vec::new(),
         detail: Detail::Product(Product {
             batch: 1,
             rows: 1,
@@ -199,6 +201,7 @@ fn prepare_product(
         raw,
         result: types.result,
         to_number: false,
+        more: Vec::new(),
         detail: Detail::Product(Product { batch, rows: m, columns: n, inner: k, form }),
         family: Family::Product,
         units: (batch as u64)

@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
 use crate::record::{
-    Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
+    Definition, Entry, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -32,7 +32,7 @@ pub const OPS: &[Op] = &[
             Ok(Prepared::Done(vec![Value::integer(n)]))
         },
         rungs: Rungs {
-            portable: nothing_to_compute,
+            portable: Definition::None,
             lanes: Entry::None(STATE),
             device: Entry::None(STATE),
             ..FILLING
@@ -90,7 +90,7 @@ pub const OPS: &[Op] = &[
         result: "a double-float vector of indices",
         prepare: permutation,
         rungs: Rungs {
-            portable: nothing_to_compute,
+            portable: Definition::None,
             lanes: Entry::None(SWAPS),
             device: Entry::None(SWAPS),
             ..FILLING
@@ -107,7 +107,7 @@ const SHAPED: &[Parameter] =
     &[required("shape", Kind::Shape), keyword("element-type", Kind::ElementType)];
 
 const FILLING: Rungs = Rungs {
-    portable,
+    portable: Definition::One(portable),
     lanes: Entry::Has(lanes),
     library: Entry::None("no CBLAS routine draws numbers"),
     device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Fill), run: device }),
@@ -115,17 +115,10 @@ const FILLING: Rungs = Rungs {
 
 /// What the records have in common.
 const DRAWN: Op = Op {
-    names: &[],
-    doc: "",
-    parameters: &[],
     result: "an array; double-float unless an element type is given",
-    numbers: None,
     types: FLOATS,
-    exact: Exactness::Same,
-    prepare: |_, _, _| Err(Error::new(ErrorKind::Internal, "no definition")),
     rungs: FILLING,
-    samples: Vec::new,
-    example: "",
+    ..Op::BASE
 };
 
 fn shapes(before: &[Value]) -> Vec<samples::Sample> {
@@ -157,6 +150,7 @@ fn fill(
         raw: ElementType::F64,
         result,
         to_number: false,
+        more: Vec::new(),
         detail: Detail::Fill { state, fill },
         family: Family::Fill,
         units,

@@ -5,20 +5,22 @@
 //! Records are plain constants in one file per family; `table` lists them.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Prepared};
+use crate::call::{Call, Context, Outputs, Prepared};
 use crate::decline::Answer;
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
 use rung_array::Array;
-use rung_base::{ElementType, Result};
+use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_lanes::Lanes;
 use rung_library::Library;
+use smallvec::smallvec;
 use std::cmp::Ordering;
 
 /// One array operation.
 pub struct Op {
-    /// The name and its aliases in package `linalg`.
+    /// The name and its aliases in its package.
     pub names: &'static [&'static str],
+    pub package: Package,
     /// What it computes, in one or two sentences.
     pub doc: &'static str,
     pub parameters: &'static [Parameter],
@@ -36,10 +38,48 @@ pub struct Op {
     pub samples: fn() -> Vec<Sample>,
     /// `(la:erf 0.5d0) => 0.5204998778130465`; the tests run it.
     pub example: &'static str,
+    /// Parameters whose arrays a front end replaces by the results, in order: an operation that
+    /// works in place. Its value is then the first array written.
+    pub writes: &'static [usize],
+    /// Written as the place of an assignment: `(setf (la:row a i) b)` calls it with (b a i).
+    pub setf: bool,
+}
+
+/// Where front ends offer an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Package {
+    /// Package `linalg`, exported.
+    Linalg,
+    /// Package `linalg`, not exported: members that other packages stand on.
+    Internal,
+    /// Package `vec`, exported.
+    Vec,
+}
+
+impl Package {
+    /// The package's name, which also begins its errors.
+    pub fn name(self) -> &'static str {
+        match self {
+            Package::Linalg | Package::Internal => "linalg",
+            Package::Vec => "vec",
+        }
+    }
+
+    /// What stands before an operation's name in a program.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Package::Linalg => "la:",
+            Package::Internal => "linalg::",
+            Package::Vec => "vec:",
+        }
+    }
 }
 
 /// Checks a call, and finishes a view.
 pub type Prepare = fn(&'static Op, Arguments, &mut Context) -> Result<Prepared>;
+
+/// Why most operations have no library kernel.
+pub const NO_LIBRARY: &str = "no CBLAS routine computes it";
 
 /// Operations over floats alone.
 pub const FLOATS: &[ElementType] = &ElementType::FLOATS;
@@ -64,10 +104,61 @@ pub enum Arithmetic {
 #[derive(Clone, Copy)]
 pub struct Rungs {
     /// The definition: the plainest loop. It calls neither lanes nor kernels.
-    pub portable: fn(&Call) -> Result<Array>,
+    pub portable: Definition,
     pub lanes: Entry<fn(&Call, &Lanes) -> Result<Answer>>,
     pub library: Entry<fn(&Call, &Library) -> Result<Answer>>,
     pub device: Entry<Member>,
+}
+
+/// The definition of an operation of one result, or of several.
+#[derive(Clone, Copy)]
+pub enum Definition {
+    One(fn(&Call) -> Result<Array>),
+    Several(fn(&Call) -> Result<Vec<Array>>),
+    /// `prepare` finishes every call, or makes it of other operations.
+    None,
+}
+
+impl Definition {
+    pub fn run(&self, call: &Call) -> Result<Outputs> {
+        match self {
+            Definition::One(f) => Ok(smallvec![f(call)?]),
+            Definition::Several(f) => Ok(f(call)?.into()),
+            Definition::None => {
+                let text = format!("{} computes nothing", call.op.name());
+                Err(Error::new(ErrorKind::Internal, text))
+            }
+        }
+    }
+}
+
+impl Rungs {
+    /// Computed on the processor: no library has it, and a device would gain nothing.
+    pub const fn processor(
+        portable: Definition,
+        lanes: fn(&Call, &Lanes) -> Result<Answer>,
+        device: &'static str,
+    ) -> Rungs {
+        Rungs {
+            portable,
+            lanes: Entry::Has(lanes),
+            library: Entry::None(NO_LIBRARY),
+            device: Entry::None(device),
+        }
+    }
+
+    /// No rung is asked, for one reason.
+    pub const fn none(reason: &'static str) -> Rungs {
+        Rungs {
+            portable: Definition::None,
+            lanes: Entry::None(reason),
+            library: Entry::None(reason),
+            device: Entry::None(reason),
+        }
+    }
+
+    /// An operation made of others, each of which is asked for by itself.
+    pub const STEPS: Rungs = Rungs::none("it is made of other operations, which are asked");
 }
 
 /// A kernel, or why there is none.
@@ -143,6 +234,8 @@ pub struct Parameter {
 pub enum Place {
     Required,
     Optional,
+    /// Any number of them, last among the positions.
+    Rest,
     Keyword,
 }
 
@@ -169,6 +262,13 @@ pub enum Kind {
     Slices,
     /// Numbers nested in lists.
     Nested,
+    /// nil for all axes, an axis, or a list of them.
+    Axes,
+    Text,
+    /// One of these words, as a keyword or symbol.
+    Choice(&'static [&'static str]),
+    /// Whatever comes; the operation judges it.
+    Any,
 }
 
 pub const fn required(name: &'static str, kind: Kind) -> Parameter {
@@ -179,11 +279,35 @@ pub const fn optional(name: &'static str, kind: Kind) -> Parameter {
     Parameter { name, kind, place: Place::Optional }
 }
 
+pub const fn rest(name: &'static str, kind: Kind) -> Parameter {
+    Parameter { name, kind, place: Place::Rest }
+}
+
 pub const fn keyword(name: &'static str, kind: Kind) -> Parameter {
     Parameter { name, kind, place: Place::Keyword }
 }
 
 impl Op {
+    /// What every record begins from.
+    pub const BASE: Op = Op {
+        names: &[],
+        package: Package::Linalg,
+        doc: "",
+        parameters: &[],
+        numbers: None,
+        result: "",
+        types: ALL,
+        exact: Exactness::Same,
+        prepare: |op, _, _| {
+            Err(Error::new(ErrorKind::Internal, format!("{} has no definition", op.name())))
+        },
+        rungs: Rungs::none(""),
+        samples: Vec::new,
+        example: "",
+        writes: &[],
+        setf: false,
+    };
+
     /// The name by which messages and reports call it.
     pub fn name(&self) -> &'static str {
         self.names[0]
@@ -196,7 +320,11 @@ impl Op {
         for p in self.parameters {
             if p.place != place {
                 place = p.place;
-                words.push(if place == Place::Optional { "&optional" } else { "&key" });
+                words.push(match place {
+                    Place::Rest => "&rest",
+                    Place::Keyword => "&key",
+                    _ => "&optional",
+                });
             }
             words.push(p.name);
         }

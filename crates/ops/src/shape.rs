@@ -6,7 +6,8 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_type};
 use crate::record::{
-    ALL, Entry, Exactness, Family, Kind, Op, Parameter, Prepare, Rungs, keyword, optional, required,
+    Definition, Entry, Family, Kind, NO_LIBRARY, Op, Parameter, Prepare, Rungs, keyword, optional,
+    required,
 };
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -121,7 +122,7 @@ pub const OPS: &[Op] = &[
         result: "an array of the widest element type",
         prepare: concatenate,
         rungs: Rungs {
-            portable: join_portable,
+            portable: Definition::One(join_portable),
             lanes: Entry::None("a copy is bound by memory"),
             library: Entry::None(NO_LIBRARY),
             device: Entry::None("a copy moves more bytes than it saves time"),
@@ -140,27 +141,21 @@ pub const OPS: &[Op] = &[
 ];
 
 const ONE: &[Parameter] = &[required("a", Kind::Array)];
-const NO_LIBRARY: &str = "no CBLAS routine computes it";
 const NO_VIEW: &str = "a view: nothing is computed";
 
 const fn view(parameters: &'static [Parameter], reason: &'static str) -> Op {
     Op {
-        names: &[],
-        doc: "",
         parameters,
         result: "an array that shares a's storage until either is written",
-        numbers: None,
-        types: ALL,
-        exact: Exactness::Same,
         prepare: never as Prepare,
         rungs: Rungs {
-            portable: nothing_to_compute,
+            portable: Definition::None,
             lanes: Entry::None(reason),
             library: Entry::None(reason),
             device: Entry::None(reason),
         },
         samples: || vec![vec![samples::hard(&[3, 5], 2.0)]],
-        example: "",
+        ..Op::BASE
     }
 }
 
@@ -313,6 +308,7 @@ fn concatenate(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Re
         raw: widest,
         result: widest,
         to_number: false,
+        more: Vec::new(),
         detail: Detail::Join { axis },
         family: Family::Copy,
     })))

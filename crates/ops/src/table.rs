@@ -1,6 +1,6 @@
 //! The table: every operation, in the order of the manual.
 
-use crate::record::Op;
+use crate::record::{Op, Package};
 use crate::{broadcast, construct, elementwise, fold, index, product, random, shape};
 
 /// One list per family file.
@@ -22,5 +22,5 @@ pub fn operations() -> impl Iterator<Item = &'static Op> {
 
 /// The operation of a name or alias.
 pub fn find(name: &str) -> Option<&'static Op> {
-    operations().find(|op| op.names.contains(&name))
+    operations().find(|op| op.package != Package::Vec && !op.setf && op.names.contains(&name))
 }

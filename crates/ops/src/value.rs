@@ -13,6 +13,7 @@ pub enum Value {
     /// A keyword by its name in lower case, without the colon.
     Keyword(Cow<'static, str>),
     List(Vec<Value>),
+    Text(String),
     /// Lisp's nil: false, the empty list, an argument left out.
     Nil,
     True,
@@ -44,6 +45,7 @@ impl std::fmt::Display for Value {
             Value::Number(n) => write!(f, "{n}"),
             Value::Symbol(s) => f.write_str(s),
             Value::Keyword(s) => write!(f, ":{s}"),
+            Value::Text(text) => write!(f, "{text:?}"),
             Value::Nil => f.write_str("nil"),
             Value::True => f.write_str("t"),
             Value::Other(text) => f.write_str(text),

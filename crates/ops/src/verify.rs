@@ -1,36 +1,43 @@
 //! `--on-decline=verify`: the definition runs beside the rung that took a call, and the two
 //! results are compared under the operation's exactness class.
 
-use crate::call::{Call, Detail, elements, first_difference, narrow};
+use crate::call::{Call, Detail, Outputs, elements, first_difference, narrow};
 use crate::decline::Rung;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result};
 
 /// Fails with the first element that differs. `loose`: a foreign order of additions, within
 /// 2 k u sum |a b| (spec acceleration 8).
-pub fn against_portable(call: &Call, rung: Rung, raw: &Array, loose: bool) -> Result<()> {
-    let wanted = (call.op.rungs.portable)(call)?;
-    let difference = match loose {
-        // A rung may have narrowed to the result's type already.
-        false => first_difference(
-            &narrow(raw.clone(), call.result)?,
-            &narrow(wanted.clone(), call.result)?,
-        ),
-        true => first_outside_bound(call, raw, &wanted)?,
-    };
-    let Some(at) = difference else { return Ok(()) };
+pub fn against_portable(call: &Call, rung: Rung, raw: &Outputs, loose: bool) -> Result<()> {
+    let wanted = call.op.rungs.portable.run(call)?;
+    let more = call.more.iter().map(|output| output.result);
+    let types = std::iter::once(call.result).chain(more);
+    for ((raw, wanted), result) in raw.iter().zip(&wanted).zip(types) {
+        let difference = match loose {
+            // A rung may have narrowed to the result's type already.
+            false => {
+                first_difference(&narrow(raw.clone(), result)?, &narrow(wanted.clone(), result)?)
+            }
+            true => first_outside_bound(call, raw, wanted)?,
+        };
+        if let Some(at) = difference {
+            return Err(differ(call, rung, raw, wanted, at));
+        }
+    }
+    Ok(())
+}
+
+fn differ(call: &Call, rung: Rung, raw: &Array, wanted: &Array, at: usize) -> Error {
     let number = |a: &Array| a.numbers().nth(at).map_or_else(String::new, |n| n.to_string());
-    Err(Error::new(
-        ErrorKind::BitsDiffer,
-        format!(
-            "{} on {}: element {at} is {} on the {} and {} by the definition",
-            call.op.name(),
-            call.shapes(),
-            number(raw),
-            rung.name(),
-            number(&wanted)
-        ),
-    ))
+    let text = format!(
+        "{} on {}: element {at} is {} on the {} and {} by the definition",
+        call.op.name(),
+        call.shapes(),
+        number(raw),
+        rung.name(),
+        number(wanted)
+    );
+    Error::new(ErrorKind::BitsDiffer, text)
 }
 
 /// The first element farther from `wanted` than the bound of a product in another order.
@@ -73,9 +80,17 @@ fn absolute_product(call: &Call) -> Result<Array> {
         raw: call.raw,
         result: call.result,
         to_number: false,
+        more: Vec::new(),
         detail: Detail::Product(product),
         family: call.family,
         units: call.units,
     };
-    (call.op.rungs.portable)(&absolute)
+    absolute
+        .op
+        .rungs
+        .portable
+        .run(&absolute)?
+        .into_iter()
+        .next()
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "a product without a result"))
 }

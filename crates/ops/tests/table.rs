@@ -14,11 +14,14 @@ fn names_are_unique_and_every_record_is_complete() {
     let mut names = HashSet::new();
     for op in table::operations() {
         for name in op.names {
-            assert!(names.insert(*name), "{name} stands twice in the table");
+            let name = (op.package.name(), *name, op.setf);
+            assert!(names.insert(name), "{name:?} stands twice in the table");
         }
         assert!(op.doc.ends_with('.'), "{}: the doc is a sentence", op.name());
         assert!(!op.result.is_empty(), "{}: result", op.name());
-        assert!(op.example.contains(&format!("(la:{}", op.name())), "{}: example", op.name());
+        let called = format!("({}{}", op.package.prefix(), op.name());
+        let called = if op.setf { format!("(setf {called}") } else { called };
+        assert!(op.example.contains(&called), "{}: example", op.name());
         assert!(op.example.contains(" => "), "{}: example", op.name());
         assert!(!(op.samples)().is_empty(), "{}: samples", op.name());
         for reason in absent_reasons(op) {

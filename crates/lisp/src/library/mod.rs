@@ -314,8 +314,42 @@ impl Lisp {
         let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
         let symbol = self.intern(id, &name.to_uppercase());
         self.packages.export(&self.symbols, id, symbol);
+        self.define_native_member(&package, name, lambda_list, documentation, body)
+    }
+
+    /// As `define_native`, for a name that the package does not export.
+    pub fn define_native_member(
+        &mut self,
+        package: &str,
+        name: &str,
+        lambda_list: &str,
+        documentation: &str,
+        body: SharedBody,
+    ) -> Symbol {
+        let package = package.to_uppercase();
+        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
+        let symbol = self.intern(id, &name.to_uppercase());
         let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
         self.symbols[symbol].function = value;
+        symbol
+    }
+
+    /// Registers the function `(setf NAME)` of a package's exported name: its first argument is
+    /// the new value.
+    pub fn define_native_setf(
+        &mut self,
+        package: &str,
+        name: &str,
+        lambda_list: &str,
+        documentation: &str,
+        body: SharedBody,
+    ) -> Symbol {
+        let package = package.to_uppercase();
+        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
+        let symbol = self.intern(id, &name.to_uppercase());
+        self.packages.export(&self.symbols, id, symbol);
+        let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
+        self.symbols[symbol].setf_function = value;
         symbol
     }
 }

@@ -8,7 +8,7 @@ use rung_lisp::object::Object;
 use rung_lisp::package::KEYWORD;
 use rung_lisp::source::Span;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack, symbol, value};
-use rung_ops::record::Arithmetic;
+use rung_ops::record::{Arithmetic, Package};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -22,7 +22,14 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
                 move |lisp: &mut Lisp, arguments: &[Value]| call(lisp, &ladder, op, arguments);
             let list = op.lambda_list();
             let list = list.trim_start_matches('(').trim_end_matches(')');
-            lisp.define_native("linalg", name, list, &documentation(op), Rc::new(body));
+            let (package, text, body) = (op.package.name(), documentation(op), Rc::new(body));
+            match (op.setf, op.package) {
+                (true, _) => lisp.define_native_setf(package, name, list, &text, body),
+                (_, Package::Internal) => {
+                    lisp.define_native_member(package, name, list, &text, body)
+                }
+                _ => lisp.define_native(package, name, list, &text, body),
+            };
         }
     }
 }
@@ -77,8 +84,37 @@ fn call(
     }
     // Nothing in an operation calls back into Lisp, so the ladder is free here.
     let results = ladder.borrow_mut().call(op, values, &mut Program(lisp))?;
+    if !op.writes.is_empty() {
+        return write_back(lisp, op, arguments, results);
+    }
     let results: Vec<Value> = results.into_iter().map(|v| from_operation(lisp, v)).collect();
     Ok(lisp.values(results))
+}
+
+/// An operation that works in place: each array that it writes becomes its result, and the
+/// value is the first of them (of an assignment: what was assigned).
+fn write_back(
+    lisp: &mut Lisp,
+    op: &'static Op,
+    arguments: &[Value],
+    results: Vec<rung_ops::Value>,
+) -> Outcome {
+    for (&at, result) in op.writes.iter().zip(results) {
+        let target = arguments.get(at).and_then(Value::as_packed);
+        match (target, result) {
+            (Some(target), rung_ops::Value::Array(array)) => *target.borrow_mut() = array,
+            (None, _) => {
+                let given = arguments.get(at).cloned().unwrap_or_default();
+                let text =
+                    format!("{} writes into a packed array: got {}", op.name(), lisp.brief(&given));
+                let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
+                return Err(e.in_package(op.package.name()).into());
+            }
+            _ => return Err(Escape::error("an operation in place gave no array")),
+        }
+    }
+    let value = if op.setf { 0 } else { op.writes[0] };
+    Ok(arguments.get(value).cloned().unwrap_or_default())
 }
 
 /// Two numbers are the language's own affair: ratios and integers of any size stay exact.
@@ -128,6 +164,7 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
                 _ => rung_ops::Value::Symbol(name),
             }
         }
+        Value::String(text) => rung_ops::Value::Text(text.to_text()),
         Value::Cons(_) => list_to_operation(lisp, argument)?,
         Value::Object(object) => match &**object {
             Object::Packed(array) => rung_ops::Value::Array(array.borrow().clone()),
@@ -191,7 +228,7 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
         }
         rung_ops::Value::Nil => value::NIL,
         rung_ops::Value::True => value::T,
-        rung_ops::Value::Other(text) => Value::string(&text),
+        rung_ops::Value::Text(text) | rung_ops::Value::Other(text) => Value::string(&text),
     }
 }
 
