@@ -27,6 +27,19 @@ pub(crate) trait Task {
     fn run<S: Simd>(self) -> Self::Output;
 }
 
+/// A loop without vectors of its own, compiled with a level's instructions: what it calls must be
+/// `#[inline(always)]`.
+pub(crate) struct Loop<F>(pub(crate) F);
+
+impl<R, F: FnOnce() -> R> Task for Loop<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> R {
+        (self.0)()
+    }
+}
+
 impl Level {
     /// The best level of this processor.
     pub fn detect() -> Level {
@@ -35,7 +48,8 @@ impl Level {
             let wide = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("popcnt");
             let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             if wide && fused {
                 return Level::Avx512;

@@ -9,11 +9,18 @@ pub mod copy;
 pub mod cores;
 pub mod elementwise;
 pub mod fold;
+pub mod gather;
+pub mod histogram;
 pub mod level;
 pub mod operand;
 pub mod product;
 pub mod random;
+pub mod scan;
+pub mod scatter;
 pub(crate) mod scratch;
+pub mod search;
+pub(crate) mod share;
+pub mod sort;
 pub mod vector;
 pub mod workers;
 

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod accumulate;
 mod activation;
 mod coefficients;
 mod complementary_error_function;
@@ -25,8 +26,10 @@ pub mod fold;
 pub mod function;
 pub mod graph;
 mod inverse_trigonometric;
+pub mod locate;
 mod logarithm;
 mod logarithms;
+pub mod order;
 mod pair;
 mod pair_functions;
 mod polynomial;
@@ -37,6 +40,7 @@ pub mod real;
 mod roots;
 mod rounding;
 mod scalar;
+pub mod scan;
 mod tangent;
 pub mod trace;
 mod trigonometric;

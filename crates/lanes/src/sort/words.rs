@@ -1,0 +1,166 @@
+//! Elements as unsigned words in the same order, so that sorting needs integers alone.
+//!
+//! Two kinds of word: `word` is one to one, so that a sorted word becomes its element again;
+//! `key` gives elements that are equal in the order (the zeros, all NaN) one word, so that
+//! positions can be sorted beside it.
+
+use super::radix::Digits;
+use rung_base::{Bool, Element, bf16, f16};
+use rung_math::order::Ordered;
+
+/// An unsigned integer that is sorted in an element's place.
+#[doc(hidden)]
+pub trait Word: Digits {
+    /// The order turned round.
+    fn turned(self) -> Self;
+    fn wide(self) -> u64;
+    /// Sorts words at a level; `spare` is room that grows as needed.
+    fn sort(level: crate::Level, x: &mut [Self], spare: &mut Vec<Self>);
+}
+
+/// An element with words.
+pub trait Sortable: Element + Ordered {
+    /// Of the element's size.
+    #[doc(hidden)]
+    type Word: Word;
+    /// One to one, ascending except that NaN may stand anywhere above +inf.
+    #[doc(hidden)]
+    fn word(self) -> Self::Word;
+    #[doc(hidden)]
+    fn element(word: Self::Word) -> Self;
+    /// Equal for elements that are equal in the order.
+    #[doc(hidden)]
+    fn key(self) -> Self::Word;
+    /// -0.0 or NaN: elements whose equals have other bits.
+    #[doc(hidden)]
+    fn is_special(self) -> bool;
+}
+
+macro_rules! floats {
+    ($($float:ty, $word:ty, $signed:ty;)*) => {
+        $(impl Sortable for $float {
+            type Word = $word;
+            #[inline(always)]
+            fn word(self) -> $word {
+                const SIGN: $word = 1 << (<$word>::BITS - 1);
+                const INFINITY: $word = <$float>::INFINITY.to_bits();
+                let bits = self.to_bits();
+                // Every NaN is the last word; `repair` puts the true bits back.
+                if bits & !SIGN > INFINITY {
+                    return <$word>::MAX;
+                }
+                let negative = (bits as $signed >> (<$word>::BITS - 1)) as $word;
+                bits ^ (negative | SIGN)
+            }
+            #[inline(always)]
+            fn element(word: $word) -> $float {
+                const SIGN: $word = 1 << (<$word>::BITS - 1);
+                let negative = (!word as $signed >> (<$word>::BITS - 1)) as $word;
+                <$float>::from_bits(word ^ (negative | SIGN))
+            }
+            #[inline(always)]
+            fn key(self) -> $word {
+                const SIGN: $word = 1 << (<$word>::BITS - 1);
+                let word = self.word();
+                // -0.0 is the word before +0.0.
+                if word == SIGN - 1 { SIGN } else { word }
+            }
+            #[inline(always)]
+            fn is_special(self) -> bool {
+                const SIGN: $word = 1 << (<$word>::BITS - 1);
+                const INFINITY: $word = <$float>::INFINITY.to_bits();
+                let bits = self.to_bits();
+                (bits == SIGN) | (bits & !SIGN > INFINITY)
+            }
+        })*
+    };
+}
+floats! {
+    f64, u64, i64;
+    f32, u32, i32;
+    bf16, u16, i16;
+    f16, u16, i16;
+}
+
+macro_rules! integers {
+    ($($integer:ty, $word:ty, |$x:ident| $to:expr, |$w:ident| $from:expr;)*) => {
+        $(impl Sortable for $integer {
+            type Word = $word;
+            #[inline(always)]
+            fn word(self) -> $word {
+                let $x = self;
+                $to
+            }
+            #[inline(always)]
+            fn element($w: $word) -> $integer {
+                $from
+            }
+            #[inline(always)]
+            fn key(self) -> $word {
+                self.word()
+            }
+            #[inline(always)]
+            fn is_special(self) -> bool {
+                false
+            }
+        })*
+    };
+}
+integers! {
+    i64, u64, |x| x as u64 ^ (1 << 63), |w| (w ^ (1 << 63)) as i64;
+    i32, u32, |x| x as u32 ^ (1 << 31), |w| (w ^ (1 << 31)) as i32;
+    u8, u8, |x| x, |w| w;
+    Bool, u8, |x| x.get() as u8, |w| Bool::from(w != 0);
+}
+
+/// `word` or its turned form.
+#[inline(always)]
+pub(crate) fn directed<W: Word>(word: W, descending: bool) -> W {
+    if descending { word.turned() } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cmp::Ordering;
+
+    fn check<T: Sortable>(values: &[T]) {
+        for &a in values {
+            if a.order(a) == Ordering::Equal && !(a.is_special() && a.word() == T::Word::TOP) {
+                assert_eq!(T::element(a.word()), a);
+            }
+            for &b in values {
+                assert_eq!(a.key().cmp(&b.key()), a.order(b), "{a:?} {b:?}");
+                if a.order(b) == Ordering::Less {
+                    assert!(a.word() < b.word(), "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_stand_in_the_order_of_their_elements() {
+        const HARD: [f64; 12] = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            -f64::NAN,
+            5e-324,
+            -5e-324,
+            1e300,
+            -3e38,
+        ];
+        check(&HARD);
+        check(&HARD.map(|x| x as f32));
+        check(&HARD.map(bf16::from_f64));
+        check(&HARD.map(f16::from_f64));
+        check(&[0, 1, -1, i64::MIN, i64::MAX]);
+        check(&[0, 1, -1, i32::MIN, i32::MAX]);
+        check(&[0_u8, 1, 255]);
+        check(&[Bool::TRUE, Bool::FALSE]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Sorting against the definition: every element type, level and number of threads, along rows and
+//! columns, for the values and lengths that hurt.
+
+use rung_base::{Bool, bf16, f16};
+use rung_lanes::sort::{Slices, Sortable, argsort, sort};
+use rung_lanes::{Lanes, Level};
+use rung_math::order;
+
+/// Words from a seed that a failure prints.
+struct Words(u64);
+
+impl Words {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 32) ^ (self.0 << 13)
+    }
+}
+
+const HARD: [f64; 12] = [
+    0.0,
+    -0.0,
+    f64::NAN,
+    -f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    5e-324,
+    -5e-324,
+    1.0,
+    -1.0,
+    1e300,
+    -1e-310,
+];
+
+/// Floats of four kinds: any bits, few values, hard values among others, ascending.
+fn floats(seed: u64, kind: usize, count: usize) -> Vec<f64> {
+    let mut words = Words(seed);
+    let value = |i: usize| match kind {
+        0 => f64::from_bits(words.next() ^ words.next() << 32),
+        1 => (words.next() % 3) as f64,
+        2 if words.next() % 3 == 0 => HARD[(words.next() % 12) as usize],
+        2 => (words.next() % 1000) as f64 - 500.0,
+        _ => i as f64,
+    };
+    (0..count).map(value).collect()
+}
+
+fn bits<T: Sortable>(x: &[T]) -> &[u8] {
+    bytemuck::cast_slice(x)
+}
+
+fn check<T: Sortable>(lanes: &Lanes, x: &[T], slices: Slices, context: &str) {
+    let Slices { outer, length, inner } = slices;
+    for descending in [false, true] {
+        let (mut values, mut positions) = (x.to_vec(), vec![0_i64; x.len()]);
+        for plane in 0..outer {
+            for column in 0..inner {
+                let at = |i: usize| (plane * length + i) * inner + column;
+                let mut slice: Vec<T> = (0..length).map(|i| x[at(i)]).collect();
+                for (i, position) in order::argsort(&slice, descending).into_iter().enumerate() {
+                    positions[at(i)] = position as i64;
+                }
+                order::sort(&mut slice, descending);
+                (0..length).for_each(|i| values[at(i)] = slice[i]);
+            }
+        }
+        let mut out = vec![T::default(); x.len()];
+        sort(lanes, x, slices, descending, &mut out);
+        assert!(bits(&out) == bits(&values), "sort, descending {descending}: {context}");
+        let mut out = vec![0; x.len()];
+        argsort(lanes, x, slices, descending, &mut out);
+        assert!(out == positions, "argsort, descending {descending}: {context}");
+    }
+}
+
+fn every_type(lanes: &Lanes, slices: Slices, seed: u64, name: &str) {
+    for kind in 0..4 {
+        let x = floats(seed, kind, slices.size());
+        let context = format!("{name}, {slices:?}, kind {kind}, seed {seed}");
+        let to = |t: &str| format!("{t}, {context}");
+        check(lanes, &x, slices, &to("f64"));
+        check(lanes, &x.iter().map(|x| *x as f32).collect::<Vec<_>>(), slices, &to("f32"));
+        let halves: Vec<bf16> = x.iter().map(|x| bf16::from_f64(*x)).collect();
+        check(lanes, &halves, slices, &to("bf16"));
+        let halves: Vec<f16> = x.iter().map(|x| f16::from_f64(*x)).collect();
+        check(lanes, &halves, slices, &to("f16"));
+        let wide = |x: &f64| if kind == 0 { x.to_bits() as i64 } else { *x as i64 };
+        check(lanes, &x.iter().map(wide).collect::<Vec<_>>(), slices, &to("i64"));
+        let narrow: Vec<i32> = x.iter().map(|x| wide(x) as i32).collect();
+        check(lanes, &narrow, slices, &to("i32"));
+        check(lanes, &x.iter().map(|x| wide(x) as u8).collect::<Vec<_>>(), slices, &to("u8"));
+        let truths: Vec<Bool> = x.iter().map(|x| Bool::from(*x > 1.0)).collect();
+        check(lanes, &truths, slices, &to("bool"));
+    }
+}
+
+fn all(threads: &[usize]) -> impl Iterator<Item = (String, Lanes)> {
+    Level::available().into_iter().flat_map(move |level| {
+        let threads = threads.to_vec();
+        threads.into_iter().map(move |t| (format!("{level:?}, {t} threads"), Lanes::with(level, t)))
+    })
+}
+
+#[test]
+fn every_length_around_registers_and_networks_sorts_as_the_definition() {
+    for (name, lanes) in all(&[1]) {
+        for length in (1..40).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513]) {
+            let slices = Slices { outer: 3, length, inner: 1 };
+            every_type(&lanes, slices, length as u64, &name);
+        }
+    }
+}
+
+#[test]
+fn axes_in_every_place_sort_as_the_definition() {
+    let shapes =
+        [[2, 5, 3], [1, 300, 17], [7, 16, 40], [0, 3, 2], [3, 0, 2], [4, 1, 1], [90, 40, 1]];
+    for (name, lanes) in all(&[1, 2, 3]) {
+        for shape in shapes {
+            every_type(&lanes, Slices::along(&shape, 1), 11, &name);
+        }
+    }
+}
+
+#[test]
+fn long_slices_sort_as_the_definition_on_any_number_of_threads() {
+    for (name, lanes) in all(&[1, 2, 3]) {
+        for length in [16_384, 65_536, 70_001] {
+            every_type(&lanes, Slices::whole(length), 5, &name);
+        }
+    }
+}
