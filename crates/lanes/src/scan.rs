@@ -350,7 +350,7 @@ where
         let (segments, chunks) = rest.split_at_mut(count);
         for row in 0..length {
             let (x, out) = (&x[row * step..][..count], out(row));
-            if row % SEGMENT == 0 {
+            if row.is_multiple_of(SEGMENT) {
                 if row > 0 {
                     Self::next_segment(row, running, offset, segments, chunks);
                 }
@@ -383,7 +383,7 @@ where
         for (segments, running) in segments.iter_mut().zip(running) {
             *segments = if first { *running } else { J::join(*segments, *running) };
         }
-        if row % CHUNK == 0 {
+        if row.is_multiple_of(CHUNK) {
             for (chunks, segments) in chunks.iter_mut().zip(&mut *segments) {
                 *chunks = if row == CHUNK { *segments } else { J::join(*chunks, *segments) };
                 *segments = J::IDENTITY;

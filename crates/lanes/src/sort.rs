@@ -81,57 +81,51 @@ pub fn sort<T: Sortable>(lanes: &Lanes, x: &[T], slices: Slices, descending: boo
     each_block(lanes, x, slices, out, &|x, length, out| job.rows(x, length, out));
 }
 
-/// Runs `rows(x, length, out)` over blocks of slices that lie one after another; slices of inner
-/// axes are turned into rows first and their results turned back.
-pub(super) fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
+/// `rows(x, length, out)` over rows of one length that lie one after another.
+type Rows<'a, T, U> = &'a (dyn Fn(&[T], usize, &mut [U]) + Sync);
+
+/// Runs `rows` over blocks of slices that lie one after another; slices of inner axes are turned
+/// into rows first and their results turned back.
+fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
     lanes: &Lanes,
     x: &[T],
     slices: Slices,
     out: &mut [U],
-    rows: &(dyn Fn(&[T], usize, &mut [U]) + Sync),
+    rows: Rows<T, U>,
 ) {
     assert_eq!(out.len(), slices.size(), "cells of sorted slices");
     let Slices { outer, length, inner } = slices;
     if out.is_empty() {
         return;
     }
-    let cells = Cells::new(out);
-    let across = if inner == 1 { (GRAIN / length).max(1) } else { COLUMNS };
-    let bands = inner.div_ceil(across);
-    let blocks = if inner == 1 { outer.div_ceil(across) } else { outer * bands };
     let pieces = lanes.workers().pieces(out.len(), THRESHOLD, GRAIN);
-    let share = blocks.div_ceil(pieces);
-    lanes.workers().run(blocks.div_ceil(share), &|piece| {
-        let own = piece * share..blocks.min((piece + 1) * share);
-        if inner == 1 {
-            for block in own {
-                let (first, last) = (block * across, outer.min((block + 1) * across));
-                let range = first * length..last * length;
-                // SAFETY: blocks are disjoint ranges of rows.
-                let out =
-                    unsafe { core::slice::from_raw_parts_mut(cells.at(range.start), range.len()) };
-                rows(&x[range], length, out);
-            }
-            return;
-        }
+    if inner == 1 {
+        let block = (GRAIN / length).max(1) * length;
+        let share = (outer * length).div_ceil(block).div_ceil(pieces) * block;
+        return each_share(lanes, out, share, &|start, own| {
+            let x = &x[start..start + own.len()];
+            x.chunks(block).zip(own.chunks_mut(block)).for_each(|(x, own)| rows(x, length, own));
+        });
+    }
+    let cells = Cells::new(out);
+    let bands = inner.div_ceil(COLUMNS);
+    let share = (outer * bands).div_ceil(pieces);
+    lanes.workers().run((outer * bands).div_ceil(share), &|piece| {
         let (mut turned, mut results) = (Vec::new(), Vec::new());
-        for block in own {
-            let (plane, column) = (block / bands, block % bands * across);
-            let width = across.min(inner - column);
+        for block in piece * share..(outer * bands).min((piece + 1) * share) {
+            let (plane, column) = (block / bands, block % bands * COLUMNS);
+            let start = plane * length * inner + column;
+            let width = COLUMNS.min(inner - column);
             turned.resize(width * length, T::default());
             results.resize(width * length, U::default());
-            let start = plane * length * inner + column;
             for (i, line) in x[start..].chunks(inner).take(length).enumerate() {
-                for (c, value) in line[..width].iter().enumerate() {
-                    turned[c * length + i] = *value;
-                }
+                line[..width].iter().enumerate().for_each(|(c, x)| turned[c * length + i] = *x);
             }
             rows(&turned, length, &mut results);
             for i in 0..length {
-                for c in 0..width {
-                    // SAFETY: the block's columns of a plane belong to this piece alone.
-                    unsafe { *cells.at(start + i * inner + c) = results[c * length + i] };
-                }
+                // SAFETY: the block's columns of a plane belong to this piece alone.
+                let line = unsafe { cells.range(start + i * inner, width) };
+                line.iter_mut().enumerate().for_each(|(c, x)| *x = results[c * length + i]);
             }
         }
     });
