@@ -37,7 +37,7 @@ fn floats(seed: u64, kind: usize, count: usize) -> Vec<f64> {
     let value = |i: usize| match kind {
         0 => f64::from_bits(words.next() ^ words.next() << 32),
         1 => (words.next() % 3) as f64,
-        2 if words.next() % 3 == 0 => HARD[(words.next() % 12) as usize],
+        2 if words.next().is_multiple_of(3) => HARD[(words.next() % 12) as usize],
         2 => (words.next() % 1000) as f64 - 500.0,
         _ => i as f64,
     };
