@@ -71,15 +71,17 @@ def products():
     ours, theirs = {}, {}
     for _ in range(REPEATS):
         lines = output(TARGET / "examples/product", "1", *map(str, SIZES))
-        for line in lines[2:]:
-            size, *numbers = line.split()
-            ours.setdefault(int(size.split("x")[0]), []).append([float(number) for number in numbers])
+        # Below a head of three lines: size, then GFLOP/s, the peer's, ratio and share of the peak
+        # for each type; the last line is the median.
+        for line in lines[3:-1]:
+            size, *numbers = line.replace("%", "").split()
+            ours.setdefault(int(size), []).append([float(number) for number in numbers])
         for size in SIZES:
             row = [numpy_product(size, kind) for kind in ("f4", "f8")]
             theirs.setdefault(size, []).append(row)
     rows = []
     for size in SIZES:
-        f32, blas32, _, f64, blas64, _ = median(ours[size])
+        f32, blas32, _, _, f64, blas64, _, _ = median(ours[size])
         numpy32, numpy64 = median(theirs[size])
         for kind, us, blas, other in (("f32", f32, blas32, numpy32), ("f64", f64, blas64, numpy64)):
             cells = [f"{us:.1f}", f"{blas:.1f}", f"{us / blas:.2f}"]

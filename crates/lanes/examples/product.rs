@@ -1,21 +1,51 @@
-//! Prints GFLOP/s of the square product beside the tuned CBLAS of this machine, in one run.
+//! Times matrix products beside the tuned CBLAS of this machine, the two in turn in one run.
 //!
 //! `cargo run --release -p rung-lanes --example product -- [THREADS] [SIZE...]`, a size being
-//! `256` or `12x1024x1024`. Each figure is the best of repeated timings; operands are uniform in [-1, 1).
+//! `256`, `12x1024x1024` (rows, inner, columns) or `64@8` (a stack of 64). Prints GFLOP/s of ours
+//! and theirs, their ratio (the median of the repeats) and our share of the peak that a loop of
+//! independent multiply-adds reaches. One thread is timed by its processor time, which other
+//! work on the machine does not enter; several by the clock. Operands are uniform in [-1, 1).
 
-use rung_lanes::{Float, Lanes, Matrix, product};
+use rung_lanes::{Float, Lanes, Matrix, stack};
 use rung_library::Library;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Rows, inner extent, columns.
-type Size = [usize; 3];
+#[path = "support/timing.rs"]
+mod timing;
+use timing::{Clock, median};
+
+/// Slabs, rows, inner extent, columns.
+type Size = [usize; 4];
+
+const SIZES: &[&str] = &[
+    "16",
+    "24",
+    "32",
+    "48",
+    "64",
+    "96",
+    "128",
+    "192",
+    "256",
+    "384",
+    "512",
+    "1024",
+    "2048",
+    "4096x64x64",
+    "64x64x4096",
+    "64x4096x64",
+    "12@256",
+    "64@64",
+    "256@8",
+];
 
 fn main() {
     let mut texts = std::env::args().skip(1);
     let threads = texts.next().and_then(|text| text.parse().ok()).unwrap_or(1);
-    let mut sizes: Vec<Size> = texts.filter_map(|text| size(&text)).collect();
+    let mut sizes: Vec<(String, Size)> =
+        texts.filter_map(|text| Some((text.clone(), size(&text)?))).collect();
     if sizes.is_empty() {
-        sizes = [16, 32, 64, 128, 256, 512, 1024].map(|n| [n; 3]).to_vec();
+        sizes = SIZES.iter().filter_map(|text| Some((text.to_string(), size(text)?))).collect();
     }
     let lanes = Lanes::new(threads);
     let library = Library::discover(None);
@@ -26,29 +56,35 @@ fn main() {
         }
         Err(reason) => println!("lanes {}; {reason}", lanes.level().describe()),
     }
-    println!("{:>14} {:>10} {:>10} {:>6}  {:>10} {:>10}", "size", "f32", "blas", "", "f64", "blas");
-    for size in sizes {
-        let (ours, theirs) = compare::<f32>(&lanes, size, |a, b, out| {
+    let peaks = [timing::peak::<f32>() * threads as f64, timing::peak::<f64>() * threads as f64];
+    println!("peak {:.1} (f32), {:.1} (f64) GFLOP/s", peaks[0], peaks[1]);
+    let head = ["f32", "blas", "ratio", "peak"].map(|text| format!("{text:>7}")).join("");
+    println!("{:>14} {head}   {}", "size", head.replace("f32", "f64"));
+    let mut ratios = [Vec::new(), Vec::new()];
+    for (name, size) in sizes {
+        print!("{name:>14} ");
+        let f32s = compare::<f32>(&lanes, size, peaks[0], |a, b, out| {
             library.as_ref().ok()?.sgemm(foreign(a), foreign(b), out).ok()
         });
-        let ratio = ours / theirs;
-        print!(
-            "{:>14} {ours:>10.1} {theirs:>10.1} {ratio:>6.2}",
-            size.map(|n| n.to_string()).join("x")
-        );
-        let (ours, theirs) = compare::<f64>(&lanes, size, |a, b, out| {
+        print!("  ");
+        let f64s = compare::<f64>(&lanes, size, peaks[1], |a, b, out| {
             library.as_ref().ok()?.dgemm(foreign(a), foreign(b), out).ok()
         });
-        println!("  {ours:>10.1} {theirs:>10.1} {:>6.2}", ours / theirs);
+        println!();
+        ratios[0].push(f32s);
+        ratios[1].push(f64s);
     }
+    println!("median ratio   f32 {:.2}, f64 {:.2}", median(&mut ratios[0]), median(&mut ratios[1]));
 }
 
-/// `256` or `12x1024x1024`.
+/// `256`, `12x1024x1024`, each perhaps behind `64@`.
 fn size(text: &str) -> Option<Size> {
+    let (slabs, text) = text.split_once('@').unwrap_or(("1", text));
+    let slabs = slabs.parse().ok()?;
     let parts: Vec<usize> = text.split('x').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     match parts[..] {
-        [n] => Some([n; 3]),
-        [m, k, n] => Some([m, k, n]),
+        [n] => Some([slabs, n, n, n]),
+        [m, k, n] => Some([slabs, m, k, n]),
         _ => None,
     }
 }
@@ -58,48 +94,49 @@ fn foreign<'a, T>(m: Matrix<'a, T>) -> rung_library::Matrix<'a, T> {
     rung_library::Matrix { data, offset, rows, columns, row, column }
 }
 
-/// GFLOP/s of ours and of the library for one size.
+/// Prints the figures of one size, whose row is already begun; the median ratio.
 fn compare<T: Float + From<f32>>(
     lanes: &Lanes,
-    [m, k, n]: Size,
+    [slabs, m, k, n]: Size,
+    peak: f64,
     library: impl Fn(Matrix<T>, Matrix<T>, &mut [T]) -> Option<()>,
-) -> (f64, f64) {
-    let mut state = 1u32;
-    let mut uniform = || {
-        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-        T::from((state >> 8) as f32 / (1 << 23) as f32 - 1.0)
-    };
-    let a: Vec<T> = (0..m * k).map(|_| uniform()).collect();
-    let b: Vec<T> = (0..k * n).map(|_| uniform()).collect();
-    let (a, b) = (Matrix::new(&a, m, k), Matrix::new(&b, k, n));
-    let mut out = vec![T::default(); m * n];
-    let mut ours = || product(lanes, a, b, &mut out);
-    let mut other = vec![T::default(); m * n];
+) -> f64 {
+    let mut uniform = timing::uniform();
+    let a: Vec<T> = (0..slabs * m * k).map(|_| T::from(uniform())).collect();
+    let b: Vec<T> = (0..slabs * k * n).map(|_| T::from(uniform())).collect();
+    let offsets: Vec<_> = (0..slabs).map(|slab| (slab * m * k, slab * k * n)).collect();
+    let (a, b) = (Matrix { data: &a, ..Matrix::new(&a[..m * k], m, k) }, Matrix::new(&b, k, n));
+    let mut out = vec![T::default(); slabs * m * n];
+    let mut ours = || stack(lanes, a, b, &offsets, &mut out);
+    let mut other = vec![T::default(); slabs * m * n];
     let mut theirs = || {
-        library(a, b, &mut other);
+        for (&(left, right), out) in offsets.iter().zip(other.chunks_exact_mut(m * n)) {
+            library(a.at(left), b.at(right), out);
+        }
     };
-    // Alternating, so that other work on the machine meets both.
-    let (mut best_ours, mut best_theirs) = (f64::MAX, f64::MAX);
-    for _ in 0..12 {
+    let threads = lanes.workers().threads();
+    let clock = if threads == 1 { Clock::Thread } else { Clock::Wall };
+    let work = slabs * m * k * n;
+    let batch = (100_000_000 / work.max(500)).clamp(1, 20_000);
+    let (mut our_times, mut their_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..11 {
         // OpenBLAS's workers spin for some 30 ms after a call and would take our second core.
-        if lanes.workers().threads() > 1 {
+        if threads > 1 {
             std::thread::sleep(Duration::from_millis(60));
         }
-        best_ours = best_ours.min(seconds(m * k * n, &mut ours));
-        best_theirs = best_theirs.min(seconds(m * k * n, &mut theirs));
+        let mine = clock.least(3, batch, &mut ours);
+        let other = clock.least(3, batch, &mut theirs);
+        our_times.push(mine);
+        their_times.push(other);
+        ratios.push(other / mine);
     }
-    let flops = 2.0 * (m * k * n) as f64 * 1e-9;
-    (flops / best_ours, flops / best_theirs)
-}
-
-/// Seconds of one call, from a batch of about 10 ms.
-fn seconds(work: usize, call: &mut impl FnMut()) -> f64 {
-    let batch = (200_000_000 / work.max(1000)).clamp(1, 20_000);
-    let mut least = Duration::MAX;
-    for _ in 0..3 {
-        let start = Instant::now();
-        (0..batch.div_ceil(4)).for_each(|_| call());
-        least = least.min(start.elapsed() / batch.div_ceil(4) as u32);
-    }
-    least.as_secs_f64()
+    let flops = 2.0 * work as f64 * 1e-9;
+    let rate = flops / median(&mut our_times);
+    let ratio = median(&mut ratios);
+    print!(
+        "{rate:>7.1}{:>7.1}{ratio:>7.2}{:>6.0}%",
+        flops / median(&mut their_times),
+        100.0 * rate / peak
+    );
+    ratio
 }

@@ -79,6 +79,9 @@ fn every_cell_has_the_bits_of_the_definition() {
         (13, 513, 31),
         (4, 1025, 9),
         (12, 32, 32),
+        (16, 5, 16),
+        (17, 9, 64),
+        (7, 33, 79),
         (25, 40, 65),
         (31, 16, 15),
         (67, 70, 129),
@@ -105,6 +108,9 @@ fn large_products_cross_every_blocking_limit() {
         layouts::<f64>(&lanes, 24, 700, 300);
         layouts::<f32>(&lanes, 100, 150, 90);
     }
+    // More columns than one packed block of the right operand has.
+    let (a, b) = (numbers::<f32>(1, 26 * 513), numbers::<f32>(2, 513 * 2100));
+    check(&Lanes::new(2), Matrix::new(&a, 26, 513), Matrix::new(&b, 513, 2100), "wide");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Packing: a block of a strided matrix becomes panels in the order in which a tile reads them.
 //!
-//! A panel holds `width` lanes (rows of the left operand, columns of the right one) for each k:
-//! `to[k * width + lane]`. Lanes past the edge are +0. Transposed operands are packed in place,
-//! so no form of product copies a matrix first.
+//! A panel holds `width` lanes for each k, `to[k * width + lane]`: lanes are columns of the right
+//! operand, and for a left operand that is turned into rows they are its k. Lanes past the edge
+//! are +0. Transposed operands are packed in place, so no form of product copies a matrix first.
 
 /// Packs one panel of `lanes` lanes, padded to `width`, over `depth` values of k.
 ///
@@ -54,7 +54,9 @@ unsafe fn rows<T: Copy>(
     // SAFETY: see `panel`.
     unsafe {
         match lanes {
+            64 => rows_of::<T, 64>(from, step, width, depth, to),
             32 => rows_of::<T, 32>(from, step, width, depth, to),
+            24 => rows_of::<T, 24>(from, step, width, depth, to),
             16 => rows_of::<T, 16>(from, step, width, depth, to),
             12 => rows_of::<T, 12>(from, step, width, depth, to),
             8 => rows_of::<T, 8>(from, step, width, depth, to),

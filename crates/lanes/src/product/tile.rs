@@ -1,5 +1,5 @@
-//! The register tile of a product: up to 12 rows by two vectors of results kept in registers
-//! while k runs through one block.
+//! The register tile of a product: up to 24 vectors of results kept in registers while k runs
+//! through one block, as 12 rows by two vectors, 8 by three, 6 by four, or 24 by one.
 //!
 //! Each cell starts from +0 and takes one fused multiply-add for every k, ascending, which is the
 //! order of the definition (`math::product`). The row count is a constant of the code, so a
@@ -8,12 +8,13 @@
 use crate::level::{Level, Task};
 use crate::vector::{Float, Simd, Vector};
 
-/// One tile: c (rows, columns) from a (rows, depth) and b (depth, columns).
+/// Tiles below one another: c (tiles * rows, columns) from a (tiles * rows, depth) and
+/// b (depth, columns).
 #[derive(Clone, Copy)]
 pub(super) struct Tile<T> {
     pub depth: usize,
     pub a: *const T,
-    /// From one row of `a` to the next; 1 in a packed panel.
+    /// From one row of `a` to the next.
     pub a_row: isize,
     /// From one k to the next.
     pub a_step: isize,
@@ -23,54 +24,84 @@ pub(super) struct Tile<T> {
     pub c: *mut T,
     pub c_row: usize,
     pub columns: usize,
+    /// How many tiles.
+    pub tiles: usize,
     /// The first block of k stores, later ones add to what is there.
     pub first: bool,
 }
 
-/// The tile with its extents as constants. `PACKED` panels have `a_row` = 1, `a_step` = `R` and
-/// `b` padded to whole vectors; otherwise strides are free and the last vector of `b` is partial.
-struct Shaped<T, const R: usize, const V: usize, const PACKED: bool>(Tile<T>);
+/// How the left operand lies: k runs along memory, or any strides.
+pub(super) const UNIT: bool = true;
+pub(super) const FREE: bool = false;
 
-impl<T: Float, const R: usize, const V: usize, const PACKED: bool> Task
-    for Shaped<T, R, V, PACKED>
+/// The tile with its extents as constants. With `PART` its one vector holds fewer columns than it
+/// has lanes.
+struct Shaped<T, const R: usize, const V: usize, const LEFT: bool, const PART: bool>(Tile<T>);
+
+impl<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: bool> Task
+    for Shaped<T, R, V, LEFT, PART>
 {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self) {
-        if R > S::TILE_ROWS {
+    fn run<S: Simd>(mut self) {
+        if R * V > S::TILE_ROWS * 2 {
             return;
         }
-        // SAFETY: whoever made the tile vouches for its pointers and extents.
-        unsafe { self.compute::<S>() }
+        for _ in 0..self.0.tiles {
+            // SAFETY: whoever made the tile vouches for its pointers and extents.
+            unsafe { self.compute::<S>() };
+            self.0.a = self.0.a.wrapping_offset(R as isize * self.0.a_row);
+            self.0.c = self.0.c.wrapping_add(R * self.0.c_row);
+        }
     }
 }
 
-/// k steps between two looks at the loop counter; 4 gained 2 % over 1 and 8 nothing more.
-const UNROLL: usize = 4;
+/// k steps between two looks at the loop counter. Beside several vectors only one: with more the
+/// compiler reads several k of all rows ahead, runs out of registers, and (128 128 128) f64 fell
+/// from 57 to 29 GFLOP/s.
+const fn unroll(vectors: usize) -> usize {
+    if vectors > 1 { 1 } else { 4 }
+}
 
-impl<T: Float, const R: usize, const V: usize, const PACKED: bool> Shaped<T, R, V, PACKED> {
+/// Rows that share an address register: the processor adds nothing, one or two row strides.
+const GROUP: usize = 3;
+const GROUPS: usize = 6;
+
+impl<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: bool>
+    Shaped<T, R, V, LEFT, PART>
+{
     #[inline(always)]
-    unsafe fn compute<S: Simd>(self) {
-        let tile = self.0;
+    unsafe fn compute<S: Simd>(&self) {
+        let tile = &self.0;
         let mut sums = [[T::Vector::<S>::splat(T::default()); V]; R];
-        let (mut a, mut b) = (tile.a, tile.b);
-        let (a_row, a_step) = if PACKED { (1, R as isize) } else { (tile.a_row, tile.a_step) };
         let lanes = T::Vector::<S>::LANES;
-        let b_step = if PACKED { (2 * lanes) as isize } else { tile.b_step };
-        let last = tile.columns - (V - 1) * lanes;
-        for _ in 0..tile.depth / UNROLL {
-            for _ in 0..UNROLL {
-                // SAFETY: k stays below `depth`.
-                unsafe { step::<T, S, R, V, PACKED>(&mut sums, a, a_row, b, last) };
-                a = a.wrapping_offset(a_step);
-                b = b.wrapping_offset(b_step);
-            }
+        let (a_row, b_step) = (tile.a_row, tile.b_step);
+        let a_step = if LEFT == UNIT { 1 } else { tile.a_step };
+        let mut a = [tile.a; GROUPS];
+        for (group, a) in a.iter_mut().enumerate() {
+            *a = a.wrapping_offset((group * GROUP) as isize * a_row);
         }
-        for _ in 0..tile.depth % UNROLL {
+        let mut b = tile.b;
+        let last = if PART { tile.columns - (V - 1) * lanes } else { lanes };
+        let unroll = const { unroll(V) };
+        for _ in 0..tile.depth / unroll {
+            for k in 0..unroll as isize {
+                let (from, b) = (k * a_step, b.wrapping_offset(k * b_step));
+                // SAFETY: k stays below `depth`.
+                unsafe { step::<T, S, R, V>(&mut sums, &a, from, a_row, b, (PART, last)) };
+            }
+            for a in &mut a {
+                *a = a.wrapping_offset(unroll as isize * a_step);
+            }
+            b = b.wrapping_offset(unroll as isize * b_step);
+        }
+        for _ in 0..tile.depth % unroll {
             // SAFETY: as above.
-            unsafe { step::<T, S, R, V, PACKED>(&mut sums, a, a_row, b, last) };
-            a = a.wrapping_offset(a_step);
+            unsafe { step::<T, S, R, V>(&mut sums, &a, 0, a_row, b, (PART, last)) };
+            for a in &mut a {
+                *a = a.wrapping_offset(a_step);
+            }
             b = b.wrapping_offset(b_step);
         }
         for (row, sums) in sums.iter().enumerate() {
@@ -86,31 +117,35 @@ impl<T: Float, const R: usize, const V: usize, const PACKED: bool> Shaped<T, R, 
 
 /// One k: `sums[r][v] = fma(a[r], b[v], sums[r][v])`.
 #[inline(always)]
-unsafe fn step<T: Float, S: Simd, const R: usize, const V: usize, const PACKED: bool>(
+unsafe fn step<T: Float, S: Simd, const R: usize, const V: usize>(
     sums: &mut [[T::Vector<S>; V]; R],
-    a: *const T,
+    a: &[*const T; GROUPS],
+    from: isize,
     a_row: isize,
     b: *const T,
-    last: usize,
+    (part, last): (bool, usize),
 ) {
     let lanes = T::Vector::<S>::LANES;
     let mut row = [T::Vector::<S>::splat(T::default()); V];
     for (v, vector) in row.iter_mut().enumerate() {
         let from = b.wrapping_add(v * lanes);
-        // SAFETY: packed panels are padded; otherwise only `last` lanes of the last vector exist.
+        // SAFETY: only `last` lanes of the last vector need exist.
         *vector = unsafe {
-            if PACKED || v + 1 < V {
+            if v + 1 < V || !part {
                 T::Vector::<S>::load(from)
             } else {
                 T::Vector::<S>::load_part(from, last)
             }
         };
     }
-    for (r, sums) in sums.iter_mut().enumerate() {
-        // SAFETY: `a` has R rows.
-        let x = T::Vector::<S>::splat(unsafe { *a.wrapping_offset(r as isize * a_row) });
-        for (sum, b) in sums.iter_mut().zip(row) {
-            *sum = x.fused(b, *sum);
+    for (a, sums) in a.iter().zip(sums.chunks_mut(GROUP)) {
+        for (r, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: `a` has R rows.
+            let x = unsafe { *a.wrapping_offset(r as isize * a_row + from) };
+            let x = T::Vector::<S>::splat(x);
+            for (sum, b) in sums.iter_mut().zip(row) {
+                *sum = x.fused(b, *sum);
+            }
         }
     }
 }
@@ -129,25 +164,63 @@ unsafe fn put<T: Float, S: Simd>(sum: T::Vector<S>, c: *mut T, width: usize, fir
     }
 }
 
-/// Runs a tile of `rows` rows at `level`.
+/// Runs tiles of `rows` rows and `vectors` vectors at `level`.
 ///
 /// # Safety
-/// The pointers of `tile` cover what its extents say; `rows` is between 1 and the level's tile
-/// rows, `columns` between 1 and two vectors, and packed panels are padded.
-pub(super) unsafe fn run<T: Float, const PACKED: bool>(
+/// The pointers of `tile` cover what its extents say; `rows` is at most `most_rows`; `columns`
+/// fill the vectors, but one alone may be filled in part.
+pub(super) unsafe fn run<T: Float, const LEFT: bool>(
     level: Level,
     rows: usize,
-    lanes: usize,
+    vectors: usize,
     tile: Tile<T>,
 ) {
-    macro_rules! rows {
-        ($($r:literal)*) => {
-            match rows {
-                $($r if tile.columns > lanes => level.run(Shaped::<T, $r, 2, PACKED>(tile)),
-                  $r => level.run(Shaped::<T, $r, 1, PACKED>(tile)),)*
-                _ => {}
+    let part = partial::<T>(level, vectors, LEFT, tile.columns);
+    macro_rules! shapes {
+        ($($v:literal $part:literal: $($r:literal)*;)*) => {
+            match (vectors, part, rows) {
+                $($(($v, $part, $r) => level.run(Shaped::<T, $r, $v, LEFT, $part>(tile)),)*)*
+                _ => debug_assert!(false, "a tile of {rows} rows and {vectors} vectors"),
             }
         };
     }
-    rows!(1 2 3 4 5 6 7 8 9 10 11 12);
+    match LEFT {
+        UNIT => shapes! {
+            1 true: 1 2 3 4 5 6 7 8;
+            1 false: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16;
+            2 false: 1 2 3 4 5 6 7 8 9 10 11 12;
+            3 false: 1 2 3 4 5 6 7 8;
+            4 false: 1 2 3 4 5 6;
+        },
+        FREE => shapes! {
+            1 true: 1 2 3 4 5 6 7 8;
+            2 false: 1 2 3 4 5 6 7 8 9 10 11 12;
+        },
+    }
+}
+
+/// Whether the one vector of a tile counts as filled in part. To be quick to compile, there is
+/// no other form of it for rows of any strides.
+fn partial<T>(level: Level, vectors: usize, left: bool, columns: usize) -> bool {
+    let lanes = level.bits() / 8 / size_of::<T>();
+    vectors == 1 && (left == FREE || columns < lanes)
+}
+
+/// The most rows of a tile of `columns` columns in `vectors` vectors.
+pub(super) fn most_rows<T>(level: Level, vectors: usize, left: bool, columns: usize) -> usize {
+    let most: [usize; 5] = match level {
+        Level::Portable => [0, 8, 4, 2, 2],
+        Level::Avx2 => [0, 12, 6, 4, 3],
+        Level::Avx512 => [0, 16, 12, 8, 6],
+    };
+    if partial::<T>(level, vectors, left, columns) { 8 } else { most[vectors] }
+}
+
+/// The most vectors of a tile: with at least three rows, and a register for each vector.
+pub(super) fn most_vectors(level: Level, left: bool) -> usize {
+    match (left, level) {
+        (FREE, _) | (_, Level::Portable) => 2,
+        (UNIT, Level::Avx2) => 3,
+        (UNIT, Level::Avx512) => 4,
+    }
 }

@@ -1,0 +1,281 @@
+//! The order in which the tiles of a product are computed, on one thread and on several.
+//!
+//! A tile reads rows of the left operand where they lie (a transposed one is packed into rows
+//! first) and a panel of the right one: where it lies, or packed once for all rows and threads.
+//! A panel is as wide as a tile, so that one of 512 k (128 KiB with 512-bit vectors) and the rows
+//! that pass by it stay in L2 together.
+
+use super::tile::{self, FREE, Tile, UNIT};
+use super::{Matrix, pack};
+use crate::Lanes;
+use crate::level::Level;
+use crate::scratch::{with_left, with_right};
+use crate::vector::Float;
+use rung_math::product::BLOCK;
+use std::ops::Range;
+
+/// Multiply-adds up to which operands are read where they lie (see `Target::reads_in_place`).
+const DIRECT: usize = 1 << 21;
+
+/// Bytes of a block of a dense right operand that needs no packing: a part of L2.
+const HELD_BYTES: usize = 256 << 10;
+
+/// Bytes of the left rows that pass by one panel after another: with a panel they stay in L2,
+/// which is 512 KiB or more wherever there are wide vectors.
+const LEFT_BYTES: usize = 192 << 10;
+
+/// Bytes of the packed right block, shared by all threads: a part of L3.
+const RIGHT_BYTES: usize = 4 << 20;
+
+/// Where results go, and with which vectors.
+#[derive(Clone, Copy)]
+pub(super) struct Target<T> {
+    c: *mut T,
+    level: Level,
+}
+
+// SAFETY: pieces write disjoint cells.
+unsafe impl<T: Send> Send for Target<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Target<T> {}
+
+/// A block of the right operand, panel by panel.
+#[derive(Clone, Copy)]
+struct Right<T> {
+    /// Whether panels are packed, or read where they lie.
+    packed: bool,
+    start: *const T,
+    /// From one k to the next.
+    step: isize,
+    /// From one panel to the next, and how many columns it has.
+    panel: usize,
+    width: usize,
+    /// The first column of the block, and how many there are.
+    from: usize,
+    columns: usize,
+    /// Columns of the whole result.
+    total: usize,
+    /// The first k of the block, and how many there are.
+    k: usize,
+    depth: usize,
+}
+
+// SAFETY: packed by disjoint panels, otherwise only read while pieces share it.
+unsafe impl<T: Send> Sync for Right<T> {}
+
+impl<T> Right<T> {
+    fn panels(&self) -> usize {
+        self.columns.div_ceil(self.width)
+    }
+}
+
+/// Rows of the left operand, in place or packed.
+#[derive(Clone, Copy)]
+struct Left<T> {
+    start: *const T,
+    row: isize,
+    step: isize,
+    /// How many, and the first one's place in the result.
+    rows: usize,
+    from: usize,
+}
+
+impl<T: Float> Target<T> {
+    pub(super) fn new(c: *mut T, level: Level) -> Target<T> {
+        Target { c, level }
+    }
+
+    pub(super) fn at(self, cells: usize) -> Target<T> {
+        Target { c: self.c.wrapping_add(cells), ..self }
+    }
+
+    /// Lanes of a vector.
+    fn lanes(self) -> usize {
+        self.level.bits() / 8 / size_of::<T>()
+    }
+
+    /// `columns` in whole vectors, at least one; a shift, since a division would show in products
+    /// of 8 x 8.
+    fn whole_vectors(self, columns: usize) -> usize {
+        (columns >> self.lanes().trailing_zeros()).max(1)
+    }
+
+    /// One product on this thread.
+    pub(super) fn one(self, a: Matrix<T>, b: Matrix<T>) {
+        self.each_block(&a, &b, |right| {
+            if right.packed {
+                self.pack(&b, right, 0..right.panels());
+            }
+            self.block(&a, right, 0..a.rows, 0..right.panels());
+        });
+    }
+
+    /// One product cut into pieces of rows and columns; the right block is packed once for all.
+    pub(super) fn threaded(self, lanes: &Lanes, pieces: usize, a: Matrix<T>, b: Matrix<T>) {
+        self.each_block(&a, &b, |right| {
+            if right.packed {
+                let share = right.panels().div_ceil(pieces);
+                lanes.workers().run(right.panels().div_ceil(share), &|piece| {
+                    let range = piece * share..right.panels().min((piece + 1) * share);
+                    self.pack(&b, right, range);
+                });
+            }
+            self.pieces(lanes, pieces, &a, right);
+        });
+    }
+
+    /// Hands `body` every block of the right operand, in ascending k, with room where it is to be
+    /// packed.
+    fn each_block(self, a: &Matrix<T>, b: &Matrix<T>, body: impl Fn(&Right<T>)) {
+        let packed = !self.reads_in_place(a, b);
+        let kind = if packed || a.column == 1 { UNIT } else { FREE };
+        let width = self.lanes() * tile::most_vectors(self.level, kind);
+        let most = match packed {
+            true => RIGHT_BYTES / size_of::<T>() / BLOCK / width * width,
+            false => b.columns,
+        };
+        for from in (0..b.columns).step_by(most) {
+            let columns = most.min(b.columns - from);
+            for k in (0..b.rows).step_by(BLOCK) {
+                let depth = BLOCK.min(b.rows - k);
+                let (start, step, panel, total) = (b.cell(k, from), b.row, width, b.columns);
+                let right =
+                    Right { packed, start, step, panel, width, from, columns, total, k, depth };
+                if !packed {
+                    body(&right);
+                    continue;
+                }
+                with_right(|scratch| {
+                    let start = scratch.room(columns.next_multiple_of(width) * depth);
+                    body(&Right { start, step: width as isize, panel: width * depth, ..right });
+                });
+            }
+        }
+    }
+
+    /// Whether packing the right operand would cost more than it gains: a small product, so few
+    /// rows that it is read once or twice anyway, or one that caches hold as it lies.
+    fn reads_in_place(self, a: &Matrix<T>, b: &Matrix<T>) -> bool {
+        let small = a.rows * a.columns * b.columns <= DIRECT;
+        let few = a.rows <= 2 * tile::most_rows::<T>(self.level, 2, UNIT, b.columns);
+        let dense = b.row.unsigned_abs() <= 2 * b.columns;
+        let held = b.rows.min(BLOCK) * b.columns * size_of::<T>() <= HELD_BYTES;
+        b.column == 1 && (small || few || (a.column == 1 && dense && held))
+    }
+
+    fn pack(self, b: &Matrix<T>, right: &Right<T>, panels: Range<usize>) {
+        let (width, depth) = (right.width, right.depth);
+        for panel in panels {
+            let column = panel * width;
+            let columns = width.min(right.columns - column);
+            let from = b.cell(right.k, right.from + column);
+            let to = right.start.wrapping_add(column * depth).cast_mut();
+            // SAFETY: `stack` checked the operand; the room holds every panel.
+            unsafe { pack::panel(from, b.column, b.row, columns, width, depth, to) };
+        }
+    }
+
+    /// Cuts the cells of one block into pieces along whichever side has more tiles, and along the
+    /// other as well when those are too few.
+    fn pieces(self, lanes: &Lanes, pieces: usize, a: &Matrix<T>, right: &Right<T>) {
+        let height =
+            tile::most_rows::<T>(self.level, right.width / self.lanes(), UNIT, right.width);
+        let (tiles, panels) = (a.rows.div_ceil(height), right.panels());
+        let (down, across) = if tiles >= panels {
+            let down = pieces.min(tiles);
+            (down, (pieces / down).clamp(1, panels))
+        } else {
+            let across = pieces.min(panels);
+            ((pieces / across).clamp(1, tiles), across)
+        };
+        let (rows, columns) = (tiles.div_ceil(down) * height, panels.div_ceil(across));
+        let across = panels.div_ceil(columns);
+        lanes.workers().run(a.rows.div_ceil(rows) * across, &|piece| {
+            let (row, column) = (piece / across * rows, piece % across * columns);
+            let panels = column..panels.min(column + columns);
+            self.block(a, right, row..a.rows.min(row + rows), panels);
+        });
+    }
+
+    /// The cells of `rows` and of some panels, for one block of k.
+    fn block(self, a: &Matrix<T>, right: &Right<T>, rows: Range<usize>, panels: Range<usize>) {
+        let depth = right.depth;
+        let most = match rows.len() * depth <= LEFT_BYTES / size_of::<T>() {
+            true => rows.len(),
+            false => (LEFT_BYTES / size_of::<T>() / depth / 12).max(1) * 12,
+        };
+        for from in rows.clone().step_by(most) {
+            let rows = most.min(rows.end - from);
+            let start = a.cell(from, right.k);
+            let left = Left { start, row: a.row, step: a.column, rows, from };
+            if a.column == 1 || !right.packed {
+                self.rows(left, right, panels.clone());
+                continue;
+            }
+            with_left(|scratch| {
+                // A line more than the depth, so that rows do not meet in the same cache sets.
+                let stride = depth + 64 / size_of::<T>();
+                let room = scratch.room(rows * stride);
+                // SAFETY: `stack` checked the operand; the room holds the rows.
+                unsafe { pack::panel(start, a.column, a.row, depth, stride, rows, room) };
+                let left = Left { start: room, row: stride as isize, step: 1, rows, from };
+                self.rows(left, right, panels.clone());
+            });
+        }
+    }
+
+    /// Some rows against the panels.
+    fn rows(self, left: Left<T>, right: &Right<T>, panels: Range<usize>) {
+        let lanes = self.lanes();
+        for panel in panels {
+            let first = panel * right.width;
+            let end = right.columns.min(first + right.width);
+            let mut column = first;
+            while column < end {
+                let vectors = self.whole_vectors(end - column);
+                let columns = (vectors * lanes).min(end - column);
+                let cell = left.from * right.total + right.from + column;
+                let tile = Tile {
+                    depth: right.depth,
+                    a: left.start,
+                    a_row: left.row,
+                    a_step: left.step,
+                    b: right.start.wrapping_add(panel * right.panel + column - first),
+                    b_step: right.step,
+                    c: self.c.wrapping_add(cell),
+                    c_row: right.total,
+                    columns,
+                    tiles: 1,
+                    first: right.k == 0,
+                };
+                self.down(tile, left.rows, vectors);
+                column += columns;
+            }
+        }
+    }
+
+    /// Tiles below one another, as equal in height as can be: `rows` in all.
+    fn down(self, mut tile: Tile<T>, rows: usize, vectors: usize) {
+        let unit = tile.a_step == 1;
+        let kind = if unit { UNIT } else { FREE };
+        let tiles = rows.div_ceil(tile::most_rows::<T>(self.level, vectors, kind, tile.columns));
+        let (height, taller) = (rows / tiles, rows % tiles);
+        for (height, tiles) in [(height + 1, taller), (height, tiles - taller)] {
+            tile.tiles = tiles;
+            if tiles == 0 {
+                continue;
+            }
+            // SAFETY: `stack` checked the operands and the cells.
+            unsafe {
+                if unit {
+                    tile::run::<T, UNIT>(self.level, height, vectors, tile);
+                } else {
+                    tile::run::<T, FREE>(self.level, height, vectors, tile);
+                }
+            }
+            let rows = tiles * height;
+            tile.a = tile.a.wrapping_offset(rows as isize * tile.a_row);
+            tile.c = tile.c.wrapping_add(rows * tile.c_row);
+        }
+    }
+}
