@@ -21,6 +21,7 @@ pub(crate) mod scratch;
 pub mod search;
 pub(crate) mod share;
 pub mod sort;
+pub mod triangular;
 pub mod vector;
 pub mod workers;
 

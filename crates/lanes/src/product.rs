@@ -55,7 +55,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 
     /// Whether every cell lies inside the slice.
-    fn fits(&self) -> bool {
+    pub(crate) fn fits(&self) -> bool {
         crate::operand::reaches(
             self.data.len(),
             self.offset,

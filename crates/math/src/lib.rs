@@ -43,6 +43,7 @@ mod scalar;
 pub mod scan;
 mod tangent;
 pub mod trace;
+pub mod triangular;
 mod trigonometric;
 
 pub use activation::{Sigmoid, Softplus};
