@@ -30,7 +30,8 @@ pub fn orthogonal(m: usize, n: usize, a: &[f64], complete: bool, with_q: bool) -
     }
     let (down, up) = scale(a);
     let factors = Qr::new(read(a, m, n, down).as_ref());
-    let mut r = write(factors.R().get(..k, ..), up);
+    let mut r = write(factors.thin_R(), up);
+    r.resize(k * n, 0.0);
     let negative: Vec<bool> = (0..m.min(n)).map(|i| r[i * n + i].is_sign_negative()).collect();
     for (i, row) in r.chunks_mut(n).enumerate() {
         row[..i.min(n)].fill(0.0);

@@ -97,7 +97,7 @@ fn positive(n: usize, seed: u64) -> Vec<f64> {
     for x in &mut a {
         *x = x.clamp(-1.0, 1.0);
     }
-    (0..n).for_each(|i| a[i * n + i] = n as f64 + 0.5 + a[i * n + i]);
+    (0..n).for_each(|i| a[i * n + i] += n as f64 + 0.5);
     a
 }
 

@@ -95,7 +95,7 @@ impl Panel {
     /// LU of the columns `from..end`, to which everything before has been applied.
     #[inline(always)]
     unsafe fn leaf<S: Simd>(self, from: usize, end: usize, pivots: &mut [usize]) {
-        for k in from..end {
+        for (k, exchanged) in pivots.iter_mut().enumerate().take(end).skip(from) {
             // SAFETY: rows and columns stay below m and `end`.
             unsafe {
                 for j in from..k {
@@ -105,7 +105,7 @@ impl Panel {
                     }
                 }
                 let row = self.renew::<S>(from, k);
-                pivots[k] = row;
+                *exchanged = row;
                 if row != k {
                     (from..end).for_each(|j| std::ptr::swap(self.at(k, j), self.at(row, j)));
                 }

@@ -21,10 +21,11 @@ pub(super) struct Tile {
     pub columns: usize,
 }
 
-/// What a tile of a substitution needs beyond its sums.
+/// What a tile of a substitution needs beyond its sums; the rows of the triangle at the tile's own
+/// unknowns are packed behind `a`, in the same way.
 #[derive(Clone, Copy)]
 pub(super) struct Corner {
-    /// The rows of the triangle at the tile's own unknowns, packed like `a` behind it.
+    /// The diagonal counts as ones.
     pub unit: bool,
     /// Where the solved rows go besides the cells: two vectors a row.
     pub strip: *mut f64,
@@ -69,14 +70,15 @@ impl<const R: usize, const V: usize> Task for Solved<R, V> {
                 if !corner.unit {
                     // Packed with its sign turned, like the rest.
                     let pivot = S::F64::splat(-*triangle.add(k * R + k));
-                    for v in 0..V {
-                        rows[k][v] = rows[k][v] / pivot;
+                    for x in &mut rows[k] {
+                        *x = *x / pivot;
                     }
                 }
-                for i in k + 1..R {
+                let solved = rows[k];
+                for (i, row) in rows.iter_mut().enumerate().skip(k + 1) {
                     let l = S::F64::splat(*triangle.add(k * R + i));
-                    for v in 0..V {
-                        rows[i][v] = l.fused(rows[k][v], rows[i][v]);
+                    for (x, solved) in row.iter_mut().zip(solved) {
+                        *x = l.fused(solved, *x);
                     }
                 }
             }
@@ -176,7 +178,7 @@ pub(super) fn shape(level: Level) -> (usize, usize) {
     }
 }
 
-/// Calls `$run` with the row count and the vector count as constants.
+/// Runs `$task` with the row count and the vector count as constants.
 macro_rules! shaped {
     ($level:expr, $rows:expr, $lanes:expr, $tile:expr, $task:ident $(, $more:expr)?) => {
         shaped!(@ $level, $rows, $lanes, $tile, $task, ($($more)?), 1 2 3 4 5 6 7 8 9 10 11 12)
