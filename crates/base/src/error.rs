@@ -6,6 +6,7 @@
 //! one only when a program would want to catch it by itself.
 
 use std::fmt;
+use std::path::Path;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -61,13 +62,45 @@ struct Parts {
     operation: &'static str,
     message: String,
     hint: Option<String>,
+    file: Option<FilePlace>,
+}
+
+/// The file that an error is about, and where in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilePlace {
+    pub path: String,
+    /// Bytes from the start of the file, where one byte can be named.
+    pub offset: Option<u64>,
+    /// The sentence without path and offset.
+    pub reason: String,
 }
 
 impl Error {
     /// `message` is a sentence without a full stop; name the values that matter in it.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
         let message = message.into();
-        Error(Box::new(Parts { kind, package: "", operation: "", message, hint: None }))
+        Error(Box::new(Parts { kind, package: "", operation: "", message, hint: None, file: None }))
+    }
+
+    /// A file whose bytes are not what its format says: `PATH: REASON (at byte OFFSET)`.
+    pub fn in_data_file(path: &Path, offset: Option<u64>, reason: impl Into<String>) -> Error {
+        let (path, reason) = (path.display().to_string(), reason.into());
+        let at = offset.map_or(String::new(), |offset| format!(" (at byte {offset})"));
+        let message = format!("{path}: {reason}{at}");
+        Error::new(ErrorKind::Format, message).about(FilePlace { path, offset, reason })
+    }
+
+    /// A file that cannot be read or written: `cannot read PATH: REASON`.
+    pub fn cannot(verb: &str, path: &Path, reason: impl fmt::Display) -> Error {
+        let (path, reason) = (path.display().to_string(), reason.to_string());
+        let message = format!("cannot {verb} {path}: {reason}");
+        Error::new(ErrorKind::File, message).about(FilePlace { path, offset: None, reason })
+    }
+
+    /// Names the file that the error is about, for programs; the message stays.
+    pub fn about(mut self, place: FilePlace) -> Error {
+        self.0.file = Some(place);
+        self
     }
 
     /// `wanted` is what the operation needs, `got` the thing that came.
@@ -116,6 +149,11 @@ impl Error {
         &self.0.message
     }
 
+    /// The file that the error is about.
+    pub fn file(&self) -> Option<&FilePlace> {
+        self.0.file.as_ref()
+    }
+
     pub fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
@@ -146,5 +184,16 @@ mod tests {
         assert_eq!(e.to_string(), "linalg: expected a matrix: got (2 3 4)");
         assert_eq!(e.hint_text(), Some("fold an axis first"));
         assert_eq!(e.kind(), ErrorKind::Shape);
+    }
+
+    #[test]
+    fn an_error_about_a_file_says_where() {
+        let e = Error::in_data_file(Path::new("a.npy"), Some(6), "expected version 1, 2 or 3");
+        assert_eq!(e.message(), "a.npy: expected version 1, 2 or 3 (at byte 6)");
+        let place = e.file().unwrap();
+        assert_eq!((place.path.as_str(), place.offset), ("a.npy", Some(6)));
+        assert_eq!(place.reason, "expected version 1, 2 or 3");
+        let e = Error::cannot("read", Path::new("a.npy"), "no such file");
+        assert_eq!((e.kind(), e.message()), (ErrorKind::File, "cannot read a.npy: no such file"));
     }
 }

@@ -1,7 +1,7 @@
 //! Output files that are whole or absent: written beside their place, then renamed. A link is
 //! followed; a device or a pipe is written to, since there is nothing to replace.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,7 @@ pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<()> {
-    let failed =
-        |e: io::Error| Error::new(ErrorKind::File, format!("cannot write {}: {e}", path.display()));
+    let failed = |e: io::Error| Error::cannot("write", path, e);
     let target = behind_links(path).map_err(failed)?;
     if fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         let mut file = OpenOptions::new().write(true).open(&target).map_err(failed)?;
@@ -69,6 +68,7 @@ fn finish(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn a_failure_leaves_the_old_file_and_no_part() {

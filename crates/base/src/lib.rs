@@ -12,6 +12,6 @@ pub mod settings;
 pub mod shape;
 
 pub use element::{Bool, Element, ElementType, bf16, f16};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, FilePlace, Result};
 pub use settings::{DeviceChoice, Explain, OnDecline, Origin, Precision, Setting, Settings};
 pub use shape::{Shape, Strides};

@@ -13,7 +13,7 @@ use crate::heap::Ref;
 use crate::object::Object;
 use crate::source::Span;
 use crate::symbol::{self, Symbol};
-use crate::value::{Value, list};
+use crate::value::{NIL, Value, list};
 
 /// What a computation gives: a value, or the reason why there is none.
 pub type Outcome<T = Value> = Result<T, Escape>;
@@ -266,6 +266,13 @@ impl From<rung_base::Error> for Escape {
         condition.hint = error.hint_text().map(str::to_string);
         if !error.operation().is_empty() {
             condition = condition.with(symbol::KEY_OPERATION, Value::string(error.operation()));
+        }
+        if let Some(place) = error.file() {
+            let offset = place.offset.and_then(|offset| i64::try_from(offset).ok());
+            condition = condition
+                .with(symbol::KEY_PATHNAME, Value::object(Object::Pathname(place.path.clone())))
+                .with(symbol::KEY_OFFSET, offset.map_or(NIL, Value::Fixnum))
+                .with(symbol::KEY_REASON, Value::string(&place.reason));
         }
         condition.into()
     }

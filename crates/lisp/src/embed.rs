@@ -214,7 +214,7 @@ impl Lisp {
         };
         let kind = match found.class {
             symbol::READER_ERROR => UnhandledKind::Reader,
-            symbol::FILE_ERROR => UnhandledKind::File,
+            symbol::FILE_ERROR | symbol::FORMAT_ERROR => UnhandledKind::File,
             // The system failed, not the program.
             symbol::STREAM_ERROR if found.slot(symbol::KEY_OPERATION).is_some() => {
                 UnhandledKind::File

@@ -1,19 +1,36 @@
 //! What the language's library packages offer, bound to Rust. A package is a file here; its
-//! functions come from a table, none is registered twice.
+//! functions come from a table (`linalg`: the operations'), none is registered twice.
 
+mod arguments;
 mod csv;
 mod linalg;
+mod npy;
 mod png;
+mod safetensors;
 
 pub(crate) use linalg::place_of;
 use rung_lisp::Lisp;
+use rung_lisp::native::Native;
 use rung_ops::Ladder;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// The packages beside `linalg`, in the order of the manual.
+const TABLES: &[&[Native]] =
+    &[csv::FUNCTIONS, npy::FUNCTIONS, safetensors::FUNCTIONS, png::FUNCTIONS];
+
+/// The functions of the packages beside `linalg`, named `package:name`.
+pub fn functions() -> impl Iterator<Item = &'static Native> {
+    TABLES.iter().copied().flatten()
+}
+
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     linalg::bind(lisp, ladder);
-    csv::bind(lisp);
-    png::bind(lisp);
+    for function in functions() {
+        // The tables qualify every name.
+        let (package, name) = function.name.split_once(':').unwrap_or(("rung", function.name));
+        let body = Rc::new(function.body);
+        lisp.define_native(package, name, function.lambda_list, function.documentation, body);
+    }
 }

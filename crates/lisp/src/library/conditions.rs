@@ -20,6 +20,7 @@ type StandardClass = (Symbol, &'static [Symbol], &'static [Symbol]);
 const FORMAT: &[Symbol] = &[symbol::KEY_FORMAT_CONTROL, symbol::KEY_FORMAT_ARGUMENTS];
 const TYPE: &[Symbol] = &[symbol::KEY_DATUM, symbol::KEY_EXPECTED_TYPE];
 const ARITHMETIC: &[Symbol] = &[symbol::KEY_OPERATION, symbol::KEY_OPERANDS];
+const DATA_FILE: &[Symbol] = &[symbol::KEY_PATHNAME, symbol::KEY_OFFSET, symbol::KEY_REASON];
 
 /// The classes, each after its superclasses.
 const CLASSES: &[StandardClass] = &[
@@ -63,7 +64,7 @@ const CLASSES: &[StandardClass] = &[
     (symbol::DECLINED, &[symbol::ERROR], &[]),
     (symbol::BITS_DIFFER, &[symbol::ERROR], &[]),
     (symbol::DEVICE_LOST, &[symbol::ERROR], &[]),
-    (symbol::FORMAT_ERROR, &[symbol::ERROR], &[symbol::KEY_PATHNAME]),
+    (symbol::FORMAT_ERROR, &[symbol::ERROR], DATA_FILE),
     (symbol::DECODING_ERROR, &[symbol::STREAM_ERROR], &[]),
 ];
 
@@ -319,6 +320,15 @@ pub static CONDITIONS: &[Native] = &[
     }),
     native("file-error-pathname", "condition", "The file.", |_, a| {
         standard_slot(a, symbol::KEY_PATHNAME)
+    }),
+    native("rung:format-error-pathname", "condition", "The data file.", |_, a| {
+        standard_slot(a, symbol::KEY_PATHNAME)
+    }),
+    native("rung:format-error-offset", "condition", "Bytes from its start, or nil.", |_, a| {
+        standard_slot(a, symbol::KEY_OFFSET)
+    }),
+    native("rung:format-error-reason", "condition", "What is wrong there.", |_, a| {
+        standard_slot(a, symbol::KEY_REASON)
     }),
     native("stream-error-stream", "condition", "The stream.", |_, a| {
         standard_slot(a, symbol::KEY_STREAM)

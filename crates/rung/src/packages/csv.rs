@@ -1,211 +1,240 @@
-//! Package `csv`: tables of numbers and words from text files.
-//!
-//! A file is read once, by the field rules of RFC 4180. With `:as :matrix` every field must be a
-//! number; otherwise the result is a hash table from column name (or number) to a packed
-//! double-float vector, or to a vector of strings where a field is no number. An empty field of
-//! a column of numbers is missing.
+//! Package `csv`: tables of numbers and words from text files, and into them. This file turns
+//! keywords into options and columns into values; fields are read and written by `rung_files::csv`.
 
-use super::linalg::path_argument;
-use rung_array::Array;
-use rung_base::{Error, ErrorKind, Result, Shape};
+use super::arguments::{element_type, element_type_named, keywords, table, text};
+use super::linalg::{array_argument, path_argument};
+use rung_base::{Error, ErrorKind};
+use rung_files::csv::{self, Column, ColumnType, Heading, Options, Pick, Types};
 use rung_lisp::hash_table::{HashTable, Test};
 use rung_lisp::lisp::Lisp;
+use rung_lisp::native::{Native, native};
 use rung_lisp::object::Object;
-use rung_lisp::{Escape, Outcome, Value, native, numbers, symbol};
+use rung_lisp::{Escape, Outcome, Value, numbers, symbol};
 use std::path::Path;
-use std::rc::Rc;
 
-const LAMBDA_LIST: &str = "path &key header separator columns missing as";
-const DOCUMENTATION: &str = "Reads a file of separated values. HEADER is :auto (the default: a first line without any \
-     number names the columns), t or nil; SEPARATOR a character; COLUMNS a list of names or \
-     numbers; MISSING the number for an empty field, NaN if none is given.\n\
-     Result: with :as :matrix a double-float matrix, else a hash table of columns.\n\
-     Example: (csv:read \"digits.csv\" :as :matrix)";
+pub const FUNCTIONS: &[Native] = &[
+    native(
+        "csv:read",
+        "path &key header separator columns types missing as",
+        "Reads a file of separated values. HEADER is :auto (the default: a first line without any \
+         number names the columns), t or nil; SEPARATOR a character; COLUMNS a list of names or \
+         numbers; TYPES an element type or string for all columns, or a list with one for each \
+         (nil: numbers if all are); MISSING the number for an empty field, NaN if none is given.\n\
+         Result: with :as :matrix a matrix, double-float unless TYPES says otherwise; else an \
+         equal hash table from column name (or number) to a packed vector of its numbers, or to \
+         a vector of strings where a field is no number.\n\
+         Example: (csv:read \"digits.csv\" :as :matrix)",
+        read,
+    ),
+    native(
+        "csv:write",
+        "data path &key header separator columns",
+        "Writes a matrix, a vector (as one column) or a hash table of columns of one length, whole \
+         or not at all. Numbers are the shortest text that reads back as the same number; words \
+         are quoted where they must be. COLUMNS names a matrix's columns, or chooses and orders a \
+         table's; HEADER nil leaves the line of names out; SEPARATOR is a character.\n\
+         Result: the path.\n\
+         Example: (csv:write #d((1 2) (3 4)) \"matrix.csv\" :columns '(\"x\" \"y\"))",
+        write,
+    ),
+];
 
-pub fn bind(lisp: &mut Lisp) {
-    lisp.define_native("csv", "read", LAMBDA_LIST, DOCUMENTATION, Rc::new(read));
-}
+const READ: &str = "csv:read";
+const WRITE: &str = "csv:write";
 
-/// What the keywords of `read` say.
-struct Request {
-    /// `None`: decide by looking at the first line.
-    header: Option<bool>,
-    separator: u8,
-    columns: Option<Vec<Column>>,
-    missing: f64,
-    matrix: bool,
-}
-
-enum Column {
-    Named(String),
-    Numbered(usize),
-}
-
-/// The fields of a file, row by row, without its header.
-struct Table {
-    names: Option<Vec<String>>,
-    rows: Vec<Vec<String>>,
-    /// The line in the file of each row, from 1.
-    lines: Vec<u64>,
+fn named(error: Error) -> Error {
+    error.in_package("csv")
 }
 
 fn read(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
-    let path = path_argument("csv:read", &arguments[0])?;
-    let request = request(lisp, &arguments[1..])?;
-    let table = table(Path::new(&path), &request).map_err(|e| e.in_package("csv"))?;
-    let chosen = chosen(&table, &request, &path).map_err(|e| e.in_package("csv"))?;
-    if request.matrix {
-        let matrix = matrix(&table, &chosen, &request, &path).map_err(|e| e.in_package("csv"))?;
+    let path = path_argument(READ, &arguments[0])?;
+    let (options, matrix) = options(lisp, &arguments[1..])?;
+    if matrix {
+        let matrix = csv::read_matrix(Path::new(&path), &options).map_err(named)?;
         return Ok(Value::packed(matrix));
     }
-    let columns = HashTable::new(Test::Equal);
-    for &column in &chosen {
-        let key = match &table.names {
-            Some(names) => Value::string(&names[column]),
-            None => Value::size(column),
+    let columns = csv::read_columns(Path::new(&path), &options).map_err(named)?;
+    let table = HashTable::new(Test::Equal);
+    for (name, column) in columns {
+        let key = match name {
+            Pick::Named(name) => Value::string(&name),
+            Pick::Numbered(n) => Value::size(n),
         };
-        columns.set(key, column_value(&table, column, &request)?);
+        let cells = match column {
+            Column::Numbers(array) => Value::packed(array),
+            Column::Words(words) => {
+                Value::vector(words.iter().map(|word| Value::string(word)).collect())
+            }
+        };
+        table.set(key, cells);
     }
-    Ok(Value::object(Object::HashTable(columns)))
+    Ok(Value::object(Object::HashTable(table)))
 }
 
-fn request(lisp: &mut Lisp, arguments: &[Value]) -> Outcome<Request> {
-    let names = ["HEADER", "SEPARATOR", "COLUMNS", "MISSING", "AS", "AUTO", "MATRIX"];
-    let [header_key, separator_key, columns_key, missing_key, as_key, auto, matrix] =
-        names.map(|name| lisp.keyword(name).as_symbol().unwrap_or(symbol::NIL));
-    let keys = [header_key, separator_key, columns_key, missing_key, as_key];
-    let [header, separator, columns, missing, shape] = native::keywords(lisp, arguments, keys)?;
-    let separator = match separator {
-        None => b',',
-        Some(Value::Char(c)) if c.is_ascii() => c as u8,
-        Some(other) => {
-            return Err(Escape::unexpected("csv:read", "an ASCII character", Value::Nil, &other));
-        }
+fn options(lisp: &mut Lisp, arguments: &[Value]) -> Outcome<(Options, bool)> {
+    let auto = lisp.keyword("AUTO");
+    let header = given(lisp, arguments, "HEADER").filter(|header| !header.eql(&auto));
+    let names = ["HEADER", "SEPARATOR", "COLUMNS", "TYPES", "MISSING", "AS"];
+    let [_, separator, columns, types, missing, shape] = keywords(lisp, arguments, names)?;
+    let matrix = match shape {
+        None => false,
+        Some(shape) if shape.eql(&lisp.keyword("MATRIX")) => true,
+        Some(other) => return Err(Escape::unexpected(READ, ":matrix", Value::Nil, &other)),
     };
     let missing = match missing {
         None => f64::NAN,
-        Some(n) => numbers::to_double(&n)
-            .ok_or_else(|| Escape::wrong_type("csv:read", symbol::REAL, &n))?,
+        Some(n) => numbers::to_double(&n).ok_or_else(|| wrong_number(&n))?,
     };
-    Ok(Request {
-        header: match header {
-            None => None,
-            Some(h) if h.is_symbol(auto) => None,
-            Some(h) => Some(h.truth()),
-        },
-        separator,
-        columns: columns.filter(Value::truth).map(|list| columns_of(&list)).transpose()?,
+    let options = Options {
+        header: header.map(|header| header.truth()),
+        separator: separator_of(READ, separator)?,
+        columns: columns.map(|list| picks(READ, &list)).transpose()?,
+        types: types_of(lisp, types)?,
         missing,
-        matrix: match shape {
-            None => false,
-            Some(s) if s.is_nil() => false,
-            Some(s) if s.is_symbol(matrix) => true,
-            Some(other) => {
-                return Err(Escape::unexpected("csv:read", ":matrix", Value::Nil, &other));
-            }
-        },
-    })
-}
-
-fn columns_of(list: &Value) -> Outcome<Vec<Column>> {
-    let column = |value: Value| match (&value, value.as_index()) {
-        (_, Some(n)) => Ok(Column::Numbered(n)),
-        (Value::String(name), _) => Ok(Column::Named(name.to_text())),
-        _ => Err(Escape::unexpected("csv:read", "a column's name or number", Value::Nil, &value)),
     };
-    list.elements().map(column).collect()
+    Ok((options, matrix))
 }
 
-fn table(path: &Path, request: &Request) -> Result<Table> {
-    let unreadable = |e: csv::Error| {
-        let text = format!("cannot read {}: {e}", path.display());
-        Error::new(if e.is_io_error() { ErrorKind::File } else { ErrorKind::Format }, text)
-    };
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .delimiter(request.separator)
-        .from_path(path)
-        .map_err(unreadable)?;
-    let (mut rows, mut lines) = (Vec::new(), Vec::new());
-    for record in reader.records() {
-        let record = record.map_err(|e| match e.kind() {
-            csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-                let line = pos.as_ref().map_or(0, csv::Position::line);
-                let text =
-                    format!("{}:{line}: expected {expected_len} fields: got {len}", path.display());
-                Error::new(ErrorKind::Format, text)
-            }
-            _ => unreadable(e),
-        })?;
-        lines.push(record.position().map_or(0, csv::Position::line));
-        rows.push(record.iter().map(|field| field.trim().to_string()).collect::<Vec<_>>());
-    }
-    let no_number = |row: &Vec<String>| row.iter().all(|f| f.parse::<f64>().is_err());
-    // A lone line names nothing.
-    let has_header =
-        request.header.unwrap_or_else(|| rows.len() > 1 && rows.first().is_some_and(no_number));
-    let names = (has_header && !rows.is_empty()).then(|| {
-        lines.remove(0);
-        rows.remove(0)
-    });
-    Ok(Table { names, rows, lines })
+/// The value of a keyword that differs when it is nil and when it is absent.
+fn given(lisp: &mut Lisp, arguments: &[Value], name: &str) -> Option<Value> {
+    let key = lisp.keyword(name);
+    let mut pairs = arguments.chunks_exact(2);
+    pairs.find(|pair| pair[0].eql(&key)).map(|pair| pair[1].clone())
 }
 
-fn chosen(table: &Table, request: &Request, path: &str) -> Result<Vec<usize>> {
-    let width = table.names.as_ref().or(table.rows.first()).map_or(0, Vec::len);
-    let Some(columns) = &request.columns else { return Ok((0..width).collect()) };
-    let find = |column: &Column| {
-        let found = match column {
-            Column::Numbered(n) => Some(*n).filter(|n| *n < width),
-            Column::Named(name) => {
-                table.names.as_ref().and_then(|names| names.iter().position(|n| n == name))
-            }
-        };
-        found.ok_or_else(|| {
-            let asked = match column {
-                Column::Numbered(n) => n.to_string(),
-                Column::Named(name) => format!("{name:?}"),
-            };
-            let e = Error::new(ErrorKind::Argument, format!("{path} has no column {asked}"));
-            match &table.names {
-                Some(names) => e.hint(format!("its columns are {}", names.join(", "))),
-                None => e.hint(format!("it has {width} columns, counted from 0, and no names")),
-            }
-        })
-    };
-    columns.iter().map(find).collect()
+fn wrong_number(value: &Value) -> Escape {
+    Escape::wrong_type(READ, symbol::REAL, value)
 }
 
-/// A field as a number; an empty one is missing.
-fn number(field: &str, missing: f64) -> Option<f64> {
-    if field.is_empty() { Some(missing) } else { field.parse().ok() }
-}
-
-fn matrix(table: &Table, chosen: &[usize], request: &Request, path: &str) -> Result<Array> {
-    let shape = Shape::matrix(table.rows.len(), chosen.len())?;
-    Array::try_build::<f64>(shape, |out| {
-        let mut cells = out.iter_mut();
-        for (row, line) in table.rows.iter().zip(&table.lines) {
-            for &column in chosen {
-                let value = number(&row[column], request.missing).ok_or_else(|| {
-                    let text =
-                        format!("{path}:{line}: column {column} is no number: {:?}", row[column]);
-                    Error::new(ErrorKind::Format, text).hint("leave the column out with :columns")
-                })?;
-                if let Some(cell) = cells.next() {
-                    *cell = value;
-                }
-            }
+fn separator_of(operator: &str, separator: Option<Value>) -> Outcome<u8> {
+    match separator {
+        None => Ok(b','),
+        Some(Value::Char(c)) if c.is_ascii() && !matches!(c, '"' | '\n' | '\r') => Ok(c as u8),
+        Some(other) => {
+            let wanted = "an ASCII character but a quote or line break";
+            Err(Escape::unexpected(operator, wanted, Value::Nil, &other))
         }
-        Ok(())
-    })
+    }
 }
 
-fn column_value(table: &Table, column: usize, request: &Request) -> Result<Value> {
-    let fields = || table.rows.iter().map(|row| row[column].as_str());
-    let numbers: Option<Vec<f64>> = fields().map(|f| number(f, request.missing)).collect();
-    match numbers {
-        Some(numbers) => Ok(Value::packed(Array::vector(&numbers)?)),
-        None => Ok(Value::vector(fields().map(Value::string).collect())),
+fn picks(operator: &str, list: &Value) -> Outcome<Vec<Pick>> {
+    if !list.is_list() {
+        return Err(Escape::wrong_type(operator, symbol::LIST, list));
+    }
+    list.elements().map(|value| pick(operator, &value)).collect()
+}
+
+fn pick(operator: &str, value: &Value) -> Outcome<Pick> {
+    match (value, value.as_index()) {
+        (_, Some(n)) => Ok(Pick::Numbered(n)),
+        (Value::String(name), _) => Ok(Pick::Named(name.to_text())),
+        _ => Err(Escape::unexpected(operator, "a column's name or number", Value::Nil, value)),
+    }
+}
+
+fn types_of(lisp: &Lisp, types: Option<Value>) -> Outcome<Types> {
+    let Some(types) = types else { return Ok(Types::All(ColumnType::Any)) };
+    // (signed-byte 64) is a type and not a list of two.
+    if element_type_named(lisp, &types).is_some() || !types.is_list() {
+        return Ok(Types::All(type_of(lisp, &types)?));
+    }
+    let kinds = types.elements().map(|kind| type_of(lisp, &kind));
+    Ok(Types::Each(kinds.collect::<Outcome<_>>()?))
+}
+
+fn type_of(lisp: &Lisp, kind: &Value) -> Outcome<ColumnType> {
+    match kind {
+        Value::Nil => Ok(ColumnType::Any),
+        Value::Symbol(symbol) if *lisp.name(*symbol) == *"STRING" => Ok(ColumnType::Words),
+        other => Ok(ColumnType::Numbers(element_type(lisp, "csv", other)?)),
+    }
+}
+
+fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+    let path = path_argument(WRITE, &arguments[1])?;
+    let path = Path::new(&path);
+    let header = given(lisp, &arguments[2..], "HEADER").is_none_or(|header| header.truth());
+    let names = ["HEADER", "SEPARATOR", "COLUMNS"];
+    let [_, separator, columns] = keywords(lisp, &arguments[2..], names)?;
+    let separator = separator_of(WRITE, separator)?;
+    let heading = |names: &Option<Vec<String>>| match names {
+        Some(names) if header => Heading::Names(names.clone()),
+        _ => Heading::None,
+    };
+    let written = if arguments[0].as_hash_table().is_some() {
+        let picks = columns.map(|list| picks(WRITE, &list)).transpose()?;
+        let (names, columns) = columns_of(lisp, &arguments[0], picks)?;
+        csv::write_columns(&columns, &heading(&names), separator, path)
+    } else {
+        let array = array_argument(lisp, WRITE, &arguments[0])?;
+        let names = columns.map(|list| list.elements().map(|name| text(WRITE, &name)).collect());
+        let names: Option<Vec<String>> = names.transpose()?;
+        csv::write_matrix(&array, &heading(&names), separator, path)
+    };
+    written.map_err(named)?;
+    Ok(arguments[1].clone())
+}
+
+/// The columns of a table, and their names when each has one. Keys are as `csv:read` makes them.
+fn columns_of(
+    lisp: &Lisp,
+    data: &Value,
+    picks: Option<Vec<Pick>>,
+) -> Outcome<(Option<Vec<String>>, Vec<Column>)> {
+    let table = table(WRITE, data)?;
+    let entries = match picks {
+        None => table.entries(),
+        Some(picks) => {
+            let found = picks.into_iter().map(|pick| {
+                let (key, shown) = match &pick {
+                    Pick::Named(name) => (Value::string(name), format!("{name:?}")),
+                    Pick::Numbered(n) => (Value::size(*n), n.to_string()),
+                };
+                let column = table.get(&key).ok_or_else(|| {
+                    let text = format!("the table has no column {shown}");
+                    named(Error::new(ErrorKind::Argument, text))
+                })?;
+                Ok((key, column))
+            });
+            found.collect::<Outcome<Vec<_>>>()?
+        }
+    };
+    let (mut names, mut columns) = (Some(Vec::new()), Vec::new());
+    for (key, cells) in &entries {
+        match (pick(WRITE, key)?, &mut names) {
+            (Pick::Named(name), Some(names)) => names.push(name),
+            _ => names = None,
+        }
+        columns.push(column(lisp, cells)?);
+    }
+    Ok((names, columns))
+}
+
+/// A packed array, a vector or a list as a column; numbers in a general one keep their text.
+fn column(lisp: &Lisp, cells: &Value) -> Outcome<Column> {
+    let words: Vec<String> = match cells.as_array() {
+        Some(general) => {
+            let elements = general.elements.borrow();
+            let cells = elements.iter().take(general.len());
+            cells.map(|cell| word(lisp, cell)).collect::<Outcome<_>>()?
+        }
+        None => return Ok(Column::Numbers(array_argument(lisp, WRITE, cells)?)),
+    };
+    Ok(Column::Words(words))
+}
+
+fn word(lisp: &Lisp, cell: &Value) -> Outcome<String> {
+    match cell {
+        Value::String(text) => Ok(text.to_text()),
+        Value::Nil => Ok(String::new()),
+        Value::Double(x) => Ok(format!("{x:?}")),
+        Value::Single(x) => Ok(format!("{x:?}")),
+        number if number.as_fixnum().is_some() || number.as_bignum().is_some() => {
+            Ok(lisp.brief(number))
+        }
+        other => match numbers::to_double(other) {
+            Some(x) => Ok(format!("{x:?}")),
+            None => Err(Escape::unexpected(WRITE, "a string or a number", Value::Nil, other)),
+        },
     }
 }

@@ -8,17 +8,19 @@ use png::{BitDepth, ColorType, Encoder};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind};
 use rung_lisp::lisp::Lisp;
+use rung_lisp::native::{Native, native};
 use rung_lisp::{Outcome, Value};
 use std::path::Path;
-use std::rc::Rc;
 
-pub fn bind(lisp: &mut Lisp) {
-    let documentation = "Writes an array as a PNG picture: (height width) is grey, a last axis \
-                         of 3 is red, green and blue, of 4 also opacity; values from 0 to 255.\n\
-                         Result: the path.\n\
-                         Example: (png:write (la:zeros '(8 8)) \"black.png\")";
-    lisp.define_native("png", "write", "array path", documentation, Rc::new(write));
-}
+pub const FUNCTIONS: &[Native] = &[native(
+    "png:write",
+    "array path",
+    "Writes an array as a PNG picture: (height width) is grey, a last axis of 3 is red, green and \
+     blue, of 4 also opacity; values from 0 to 255.\n\
+     Result: the path.\n\
+     Example: (png:write (la:zeros '(8 8)) \"black.png\")",
+    write,
+)];
 
 fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let array = array_argument(lisp, "png:write", &arguments[0])?;
