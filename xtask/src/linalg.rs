@@ -46,7 +46,7 @@ fn link(op: &Op) -> String {
 }
 
 /// Words on lines of up to 100 columns.
-fn wrapped(text: &str) -> String {
+pub fn wrapped(text: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split(' ') {

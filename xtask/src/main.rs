@@ -9,6 +9,7 @@ mod licences;
 mod linalg;
 mod manifests;
 mod names;
+mod packages;
 mod pages;
 mod source;
 mod tidy;

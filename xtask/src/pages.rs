@@ -1,7 +1,7 @@
 //! The generated files: their paths, and writing or comparing them. What stands in a page is
 //! written by the module that knows its table (`linalg`, `command`).
 
-use crate::{command, linalg};
+use crate::{command, linalg, packages};
 use std::fs;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ fn pages(root: &Path) -> Result<Vec<Page>, String> {
     Ok(vec![
         Page { path: "docs/reference/linalg.md", text: linalg::reference() },
         Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
+        Page { path: "docs/reference/packages.md", text: packages::reference() },
         Page { path: "docs/reference/command.md", text: command::reference(root)? },
     ])
 }

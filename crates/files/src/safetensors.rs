@@ -61,9 +61,11 @@ impl Tensors {
         let map = map.ok_or_else(|| wrong("the index has no object \"weight_map\"".into()))?;
         let (mut files, mut known, mut entries) = (Vec::new(), HashMap::new(), Vec::new());
         for (tensor, file) in map {
-            let file = file.text().filter(|file| is_plain(file)).ok_or_else(|| {
-                wrong(format!("tensor {tensor:?} is in no file beside the index: {file:?}"))
-            })?;
+            let file = file.text().unwrap_or_default();
+            if !is_plain(file) {
+                let text = format!("tensor {tensor:?} is in no file beside the index: {file:?}");
+                return Err(wrong(text));
+            }
             if !known.contains_key(file) {
                 let shard = path.with_file_name(file);
                 let header = Header::read(&mut Input::open(&shard)?, files.len())?;

@@ -166,10 +166,18 @@ fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
         let (names, columns) = columns_of(lisp, &arguments[0], picks)?;
         csv::write_columns(&columns, &heading(&names), separator, path)
     } else {
-        let array = array_argument(lisp, WRITE, &arguments[0])?;
         let names = columns.map(|list| list.elements().map(|name| text(WRITE, &name)).collect());
-        let names: Option<Vec<String>> = names.transpose()?;
-        csv::write_matrix(&array, &heading(&names), separator, path)
+        let heading = heading(&names.transpose()?);
+        match arguments[0].as_array().filter(|general| general.rank() == 1) {
+            Some(_) => {
+                let column = column(lisp, &arguments[0])?;
+                csv::write_columns(&[column], &heading, separator, path)
+            }
+            None => {
+                let array = array_argument(lisp, WRITE, &arguments[0])?;
+                csv::write_matrix(&array, &heading, separator, path)
+            }
+        }
     };
     written.map_err(named)?;
     Ok(arguments[1].clone())
