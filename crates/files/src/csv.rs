@@ -9,12 +9,15 @@ mod cell;
 mod scan;
 mod write;
 
-use cell::{Builder, Numbers, Words};
+use cell::{Builder, Numbers, Skipped, Words};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, with_element};
-use scan::{Records, Text};
+use scan::{Record, Records, Text};
 use std::path::Path;
 pub use write::{Heading, write_columns, write_matrix};
+
+/// What a double wants, in words.
+const NUMBER: &str = "number";
 
 /// How a file is to be read.
 #[derive(Clone, Debug)]
@@ -78,47 +81,40 @@ pub fn read_columns(path: &Path, options: &Options) -> Result<Vec<Named>> {
     let table = Table::new(&text, options)?;
     table.names_differ()?;
     let types = table.types(&options.types)?;
-    let mut builders: Vec<Box<dyn Builder>> =
-        types.iter().map(|kind| cell::builder(*kind, options.missing)).collect::<Result<_>>()?;
-    let mut undecided: Vec<bool> = types.iter().map(|kind| *kind == ColumnType::Any).collect();
+    let builders = types.iter().map(|kind| cell::builder(*kind, options.missing));
+    let mut builders = builders.collect::<Result<Vec<_>>>()?;
     let mut words = vec![false; types.len()];
-    table.each(|record, line| {
-        for (i, &column) in table.chosen.iter().enumerate() {
-            if words[i] || builders[i].push(&record.field(column)) {
-                continue;
+    table.each(
+        |slot, field| {
+            let taken = builders[slot].push(field);
+            if !taken && types[slot] == ColumnType::Any {
+                builders[slot] = Box::new(Skipped);
+                words[slot] = true;
             }
-            if !undecided[i] {
-                return Err(table.no_value(record, line, column, builders[i].wanted()));
-            }
-            words[i] = true;
+            taken || words[slot]
+        },
+        |slot| wanted(types[slot]),
+        || {},
+    )?;
+    // The text is gone through again for columns in which a field turned out to be no number:
+    // those before it were kept as numbers only.
+    if words.contains(&true) {
+        for (builder, _) in builders.iter_mut().zip(&words).filter(|(_, words)| **words) {
+            *builder = Box::new(Words::default());
         }
-        Ok(())
-    })?;
-    undecided.clear();
-    read_words(&table, &words, &mut builders)?;
-    let columns = builders.into_iter().map(|builder| builder.finish());
-    let named = table.chosen.iter().zip(columns).map(|(&column, cells)| {
-        let name = table.names.as_ref().map(|names| Pick::Named(names[column].clone()));
-        Ok((name.unwrap_or(Pick::Numbered(column)), cells?))
-    });
-    named.collect()
+        let push = |slot: usize, field: &[u8]| !words[slot] || builders[slot].push(field);
+        table.each(push, |_| NUMBER, || {})?;
+    }
+    let columns = builders.into_iter().map(Builder::finish).collect::<Result<Vec<_>>>()?;
+    Ok(table.names().into_iter().zip(columns).collect())
 }
 
-/// Fills the columns in which a field turned out to be no number: the text is gone through again,
-/// since the fields before it were kept as numbers only.
-fn read_words(table: &Table, words: &[bool], builders: &mut [Box<dyn Builder>]) -> Result<()> {
-    if !words.contains(&true) {
-        return Ok(());
+fn wanted(kind: ColumnType) -> &'static str {
+    match kind {
+        ColumnType::Any | ColumnType::Numbers(ElementType::F64) => NUMBER,
+        ColumnType::Numbers(element_type) => element_type.lisp_name(),
+        ColumnType::Words => "text",
     }
-    for (builder, _) in builders.iter_mut().zip(words).filter(|(_, words)| **words) {
-        *builder = Box::new(Words::default());
-    }
-    table.each(|record, _| {
-        for (i, &column) in table.chosen.iter().enumerate().filter(|(i, _)| words[*i]) {
-            builders[i].push(&record.field(column));
-        }
-        Ok(())
-    })
 }
 
 /// Reads a matrix, whose columns all have one element type: double-float unless one is given.
@@ -140,18 +136,19 @@ pub fn read_matrix(path: &Path, options: &Options) -> Result<Array> {
         }
     };
     with_element!(element_type, T => {
-        let mut numbers = Numbers::<T>::new(options.missing)?;
-        let mut rows = 0;
-        table.each(|record, line| {
-            rows += 1;
-            for &column in &table.chosen {
-                if !numbers.push(&record.field(column)) {
-                    return Err(table.no_value(record, line, column, numbers.wanted()));
-                }
-            }
-            Ok(())
-        })?;
-        Array::from_slice(&numbers.cells, Shape::matrix(rows, table.chosen.len())?)
+        let numbers = Numbers::<T>::new(options.missing)?;
+        let columns = table.chosen.len();
+        let row = std::cell::RefCell::new(vec![T::default(); columns]);
+        let (mut cells, mut rows) = (Vec::<T>::new(), 0);
+        table.each(
+            |slot, field| numbers.value(field).map(|x| row.borrow_mut()[slot] = x).is_some(),
+            |_| wanted(ColumnType::Numbers(element_type)),
+            || {
+                cells.extend_from_slice(&row.borrow());
+                rows += 1;
+            },
+        )?;
+        Array::from_slice(&cells, Shape::matrix(rows, columns)?)
     })
 }
 
@@ -162,20 +159,21 @@ struct Table<'a> {
     /// Fields in every record.
     width: usize,
     names: Option<Vec<String>>,
+    /// The columns that are read; a *slot* is a position in here.
     chosen: Vec<usize>,
 }
 
 impl<'a> Table<'a> {
     fn new(text: &'a Text, options: &Options) -> Result<Table<'a>> {
         let mut records = Records::new(text, options.separator);
-        let first = records.next()?.map(|_| records.fields());
+        let first = records.fields()?;
         let names = match (&first, options.header) {
             (None, _) | (_, Some(false)) => None,
             (Some(first), Some(true)) => Some(first.clone()),
             (Some(first), None) => {
                 let no_number = first.iter().all(|field| field.parse::<f64>().is_err());
                 // A lone record names nothing.
-                (no_number && records.next()?.is_some()).then(|| first.clone())
+                (no_number && records.fields()?.is_some()).then(|| first.clone())
             }
         };
         let width = first.map_or(0, |first| first.len());
@@ -237,36 +235,64 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Calls `visit` with each record but the header, and its line.
-    fn each(&self, mut visit: impl FnMut(&Records, u64) -> Result<()>) -> Result<()> {
-        let mut records = Records::new(self.text, self.separator);
-        if self.names.is_some() {
-            records.next()?;
-        }
-        while let Some(line) = records.next()? {
-            if records.width() != self.width {
-                let text = format!("expected {} fields: got {}", self.width, records.width());
-                return Err(self.text.wrong_at(line, records.begin(), text));
-            }
-            visit(&records, line)?;
-        }
-        Ok(())
+    /// The name or number of each slot.
+    fn names(&self) -> Vec<Pick> {
+        let name = |&column: &usize| match &self.names {
+            Some(names) => Pick::Named(names[column].clone()),
+            None => Pick::Numbered(column),
+        };
+        self.chosen.iter().map(name).collect()
     }
 
-    fn no_value(&self, record: &Records, line: u64, column: usize, wanted: &str) -> Error {
+    /// Hands each field of each record but the header to `take` with the slot it belongs to, and
+    /// calls `end` after each record. A field that is not taken is an error that says `wanted` of
+    /// its slot.
+    fn each(
+        &self,
+        mut take: impl FnMut(usize, &[u8]) -> bool,
+        wanted: impl Fn(usize) -> &'static str,
+        mut end: impl FnMut(),
+    ) -> Result<()> {
+        let mut slots = vec![Vec::new(); self.width];
+        for (slot, &column) in self.chosen.iter().enumerate() {
+            slots[column].push(slot);
+        }
+        let all = self.chosen.iter().copied().eq(0..self.width);
+        let mut records = Records::new(self.text, self.separator);
+        if self.names.is_some() {
+            records.fields()?;
+        }
+        loop {
+            let record = records.next(|column, field| match column < self.width {
+                true if all => take(column, field),
+                true => slots[column].iter().all(|&slot| take(slot, field)),
+                false => true,
+            })?;
+            let Some(record) = record else { return Ok(()) };
+            if record.width != self.width {
+                let text = format!("expected {} fields: got {}", self.width, record.width);
+                return Err(self.text.wrong_at(record.line, record.begin, text));
+            }
+            if let Some(column) = record.refused {
+                let slot = slots[column].first().copied().unwrap_or(0);
+                return Err(self.no_value(&record, column, wanted(slot)));
+            }
+            end();
+        }
+    }
+
+    fn no_value(&self, record: &Record, column: usize, wanted: &str) -> Error {
         let column_name = match &self.names {
             Some(names) => format!("{column} ({})", names[column]),
             None => column.to_string(),
         };
-        let field = record.field(column);
-        let text = match field.as_ref() {
+        let fields = Records::again(self.text, self.separator, record).fields();
+        let field = fields.ok().flatten().and_then(|fields| fields.into_iter().nth(column));
+        let text = match field.as_deref().unwrap_or("") {
             "" => format!("column {column_name} is empty, and no {wanted} is :missing"),
             field => format!("column {column_name} is no {wanted}: {field:?}"),
         };
-        let error = self.text.wrong_at(line, record.begin(), text);
-        match wanted {
-            cell::NUMBER => error.hint("leave the column out with :columns"),
-            _ => error,
-        }
+        let error = self.text.wrong_at(record.line, record.begin, text);
+        if wanted == NUMBER { error.hint("leave the column out with :columns") } else { error }
     }
 }

@@ -1,18 +1,14 @@
 //! Reading one field as a number of some element type, and keeping a column of them.
 
+use super::scan::word;
 use super::{Column, ColumnType};
 use rung_array::{Array, narrow_bf16, narrow_f16};
-use rung_base::{Bool, Element, ElementType, Error, ErrorKind, Result, bf16, f16, with_element};
-
-/// What a double column wants, in words.
-pub const NUMBER: &str = "number";
+use rung_base::{Bool, Element, Error, ErrorKind, Result, bf16, f16, with_element};
 
 /// A column that is being read.
 pub trait Builder {
     /// Takes the next field; false when it is no value of this column.
-    fn push(&mut self, field: &str) -> bool;
-    /// What a field must be, for messages.
-    fn wanted(&self) -> &'static str;
+    fn push(&mut self, field: &[u8]) -> bool;
     fn finish(self: Box<Self>) -> Result<Column>;
 }
 
@@ -26,18 +22,27 @@ pub fn builder(kind: ColumnType, missing: f64) -> Result<Box<dyn Builder>> {
     })
 }
 
+/// A column that turned out to hold words, and is read again as such.
+pub struct Skipped;
+
+impl Builder for Skipped {
+    fn push(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn finish(self: Box<Self>) -> Result<Column> {
+        Ok(Column::Words(Vec::new()))
+    }
+}
+
 /// A column of texts.
 #[derive(Default)]
 pub struct Words(Vec<String>);
 
 impl Builder for Words {
-    fn push(&mut self, field: &str) -> bool {
-        self.0.push(field.to_string());
+    fn push(&mut self, field: &[u8]) -> bool {
+        self.0.push(word(field));
         true
-    }
-
-    fn wanted(&self) -> &'static str {
-        "text"
     }
 
     fn finish(self: Box<Self>) -> Result<Column> {
@@ -63,23 +68,24 @@ impl<T: Cell> Numbers<T> {
         }
         Ok(Numbers { cells: Vec::new(), missing: value })
     }
+
+    /// The value of a field.
+    #[inline]
+    pub fn value(&self, field: &[u8]) -> Option<T> {
+        if field.is_empty() { self.missing } else { T::parse(field) }
+    }
 }
 
 impl<T: Cell> Builder for Numbers<T> {
     #[inline]
-    fn push(&mut self, field: &str) -> bool {
-        let value = if field.is_empty() { self.missing } else { T::parse(field) };
-        match value {
+    fn push(&mut self, field: &[u8]) -> bool {
+        match self.value(field) {
             Some(value) => {
                 self.cells.push(value);
                 true
             }
             None => false,
         }
-    }
-
-    fn wanted(&self) -> &'static str {
-        if T::TYPE == ElementType::F64 { NUMBER } else { T::TYPE.lisp_name() }
     }
 
     fn finish(self: Box<Self>) -> Result<Column> {
@@ -89,7 +95,7 @@ impl<T: Cell> Builder for Numbers<T> {
 
 /// An element that is read from text.
 pub trait Cell: Element {
-    fn parse(field: &str) -> Option<Self>;
+    fn parse(field: &[u8]) -> Option<Self>;
     /// The value that is exactly this number, or its rounding for floats.
     fn of_number(number: f64) -> Option<Self>;
 }
@@ -98,7 +104,7 @@ macro_rules! floats {
     ($($t:ty: $parse:expr, $narrow:expr;)*) => {
         $(impl Cell for $t {
             #[inline]
-            fn parse(field: &str) -> Option<$t> {
+            fn parse(field: &[u8]) -> Option<$t> {
                 $parse(field)
             }
             fn of_number(number: f64) -> Option<$t> {
@@ -110,39 +116,72 @@ macro_rules! floats {
 
 /// The double nearest to a decimal number.
 #[inline]
-fn double(field: &str) -> Option<f64> {
-    plain_decimal(field.as_bytes()).or_else(|| field.parse().ok())
+fn double(field: &[u8]) -> Option<f64> {
+    plain_decimal(field).or_else(|| parsed(field))
 }
 
-/// Digits with or without a point, as most fields are: the double nearest to them, by half the
-/// instructions of `str::parse`. `None` for anything else.
+/// As the standard library reads it: exponents, infinity, any number of digits.
+fn parsed<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// Digits with or without a point, as most fields are: the double nearest to them, by a third of
+/// the instructions of `str::parse`. `None` for anything else.
 #[inline]
 fn plain_decimal(field: &[u8]) -> Option<f64> {
-    let (sign, digits) = match field {
-        [b'-', digits @ ..] => (-1.0, digits),
-        digits => (1.0, digits),
+    let (negative, text) = match field {
+        [b'-', text @ ..] => (true, text),
+        text => (false, text),
     };
     // 19 digits are below 2^64.
-    if digits.len() > 20 {
+    if text.len() > 20 {
         return None;
     }
-    let (mut whole, mut count, mut point) = (0u64, 0, None);
-    for (i, &byte) in digits.iter().enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit < 10 {
-            whole = whole.wrapping_mul(10).wrapping_add(digit.into());
-            count += 1;
-        } else if byte == b'.' && point.is_none() {
-            point = Some(i);
-        } else {
-            return None;
-        }
-    }
-    if count == 0 || count > 19 {
+    let mut whole = 0;
+    let before = digits(text, &mut whole);
+    let places = match &text[before..] {
+        [] => 0,
+        [b'.', fraction @ ..] if digits(fraction, &mut whole) == fraction.len() => fraction.len(),
+        _ => return None,
+    };
+    if !(1..=19).contains(&(before + places)) {
         return None;
     }
-    let places = point.map_or(0, |i| digits.len() - 1 - i);
-    Some(sign * over_power_of_ten(whole, places))
+    let x = over_power_of_ten(whole, places);
+    Some(if negative { -x } else { x })
+}
+
+/// Appends the digits that `text` begins with to `whole`; how many they are.
+#[inline]
+fn digits(text: &[u8], whole: &mut u64) -> usize {
+    let mut rest = text;
+    while let Some(eight) = rest.first_chunk::<8>().and_then(eight_digits) {
+        *whole = whole.wrapping_mul(100_000_000).wrapping_add(eight);
+        rest = &rest[8..];
+    }
+    while let [digit @ b'0'..=b'9', more @ ..] = rest {
+        *whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+        rest = more;
+    }
+    text.len() - rest.len()
+}
+
+/// The number of eight digits: neighbours are joined to pairs, pairs to fours, fours to eight, each
+/// step for all of them in one multiplication.
+#[inline]
+fn eight_digits(text: &[u8; 8]) -> Option<u64> {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    let text = u64::from_le_bytes(*text);
+    // A digit has 3 in its upper half, and still has when 6 is added.
+    let above = text.wrapping_add(0x0606_0606_0606_0606);
+    if (text & HIGH) != ZEROS || (above & HIGH) != ZEROS {
+        return None;
+    }
+    let ones = text & !HIGH;
+    let pairs = (ones.wrapping_mul(10 << 8 | 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul(10_000 << 32 | 1) >> 32)
 }
 
 /// `whole / 10^places` for at most 19 places, rounded once.
@@ -150,14 +189,16 @@ fn plain_decimal(field: &[u8]) -> Option<f64> {
 fn over_power_of_ten(whole: u64, places: usize) -> f64 {
     // Both are exact doubles, so their quotient is rounded once (Clinger, 1990).
     if whole < 1 << 53 {
-        return whole as f64 / POWERS_OF_TEN[places];
+        return if places == 0 { whole as f64 } else { whole as f64 / POWERS_OF_TEN[places] };
     }
     // 10^p is 5^p * 2^p. Both sides shifted up to their 64th bit, the quotient has 63 or 64 bits:
     // more than the 53 that stay and the one that decides, so the remainder only breaks a tie.
     let five = POWERS_OF_FIVE[places];
     let (up, down) = (whole.leading_zeros(), five.leading_zeros());
     let (numerator, divisor) = (u128::from(whole << up) << 63, u128::from(five << down));
-    let quotient = (numerator / divisor) as u64 | u64::from(numerator % divisor != 0);
+    let quotient = numerator / divisor;
+    let remains = quotient * divisor != numerator;
+    let quotient = quotient as u64 | u64::from(remains);
     // From 2^-145 up, so a power of two by its bits alone.
     let exponent = i64::from(down) - i64::from(up) - 63 - places as i64;
     quotient as f64 * f64::from_bits(((1023 + exponent) as u64) << 52)
@@ -185,14 +226,14 @@ const POWERS_OF_FIVE: [u64; 20] = {
 floats! {
     f64: double, |x| x;
     // Straight from the text: by way of a double it would round twice.
-    f32: |field: &str| field.parse().ok(), |x| x as f32;
+    f32: parsed, |x| x as f32;
     bf16: |field| double(field).map(narrow_bf16), narrow_bf16;
     f16: |field| double(field).map(narrow_f16), narrow_f16;
 }
 
 /// A whole number, also when it is written as a float (`3.0`, `1e3`).
-fn whole(field: &str) -> Option<i64> {
-    field.parse().ok().or_else(|| whole_of(double(field)?))
+fn whole(field: &[u8]) -> Option<i64> {
+    parsed(field).or_else(|| whole_of(double(field)?))
 }
 
 /// The integer that a double is. 2^63 itself is one too large.
@@ -205,7 +246,7 @@ macro_rules! integers {
     ($($t:ty),*) => {
         $(impl Cell for $t {
             #[inline]
-            fn parse(field: &str) -> Option<$t> {
+            fn parse(field: &[u8]) -> Option<$t> {
                 whole(field)?.try_into().ok()
             }
             fn of_number(number: f64) -> Option<$t> {
@@ -217,13 +258,12 @@ macro_rules! integers {
 integers!(i64, i32, u8);
 
 impl Cell for Bool {
-    fn parse(field: &str) -> Option<Bool> {
-        let truth = |name: &str| field.eq_ignore_ascii_case(name);
+    fn parse(field: &[u8]) -> Option<Bool> {
         match field {
-            "0" => Some(Bool::FALSE),
-            "1" => Some(Bool::TRUE),
-            _ if truth("true") => Some(Bool::TRUE),
-            _ if truth("false") => Some(Bool::FALSE),
+            b"0" => Some(Bool::FALSE),
+            b"1" => Some(Bool::TRUE),
+            _ if field.eq_ignore_ascii_case(b"true") => Some(Bool::TRUE),
+            _ if field.eq_ignore_ascii_case(b"false") => Some(Bool::FALSE),
             _ => Bool::of_number(double(field)?),
         }
     }
@@ -243,15 +283,15 @@ mod tests {
 
     #[test]
     fn integers_are_exact_and_floats_round_once() {
-        assert_eq!(i64::parse("9007199254740993"), Some(9_007_199_254_740_993));
-        assert_eq!(i64::parse("9223372036854775808"), None);
-        assert_eq!(i32::parse("1e3"), Some(1000));
-        assert_eq!((u8::parse("256"), u8::parse("2.5"), u8::parse("-1")), (None, None, None));
+        assert_eq!(i64::parse(b"9007199254740993"), Some(9_007_199_254_740_993));
+        assert_eq!(i64::parse(b"9223372036854775808"), None);
+        assert_eq!(i32::parse(b"1e3"), Some(1000));
+        assert_eq!((u8::parse(b"256"), u8::parse(b"2.5"), u8::parse(b"-1")), (None, None, None));
         // The nearest double lies on the midpoint of two floats, whose even one is below.
-        assert_eq!(f32::parse("1.00000005960464477540"), Some(1.000_000_1));
-        assert_eq!(Bool::parse("TRUE"), Some(Bool::TRUE));
-        assert_eq!(Bool::parse("2"), None);
-        assert!(f64::parse("nan").is_some_and(f64::is_nan));
+        assert_eq!(f32::parse(b"1.00000005960464477540"), Some(1.000_000_1));
+        assert_eq!(Bool::parse(b"TRUE"), Some(Bool::TRUE));
+        assert_eq!(Bool::parse(b"2"), None);
+        assert!(f64::parse(b"nan").is_some_and(f64::is_nan));
     }
 
     /// Against the standard library's own reading, which is correctly rounded.
@@ -290,8 +330,8 @@ mod tests {
 
     #[test]
     fn a_missing_value_must_fit() {
-        assert!(Numbers::<u8>::new(f64::NAN).is_ok_and(|mut n| !n.push("")));
-        assert!(Numbers::<u8>::new(0.0).is_ok_and(|mut n| n.push("")));
+        assert!(Numbers::<u8>::new(f64::NAN).is_ok_and(|mut n| !n.push(b"")));
+        assert!(Numbers::<u8>::new(0.0).is_ok_and(|mut n| n.push(b"")));
         let e = Numbers::<u8>::new(-1.0).err().unwrap();
         assert_eq!(e.message(), "missing value does not fit: -1.0 in (unsigned-byte 8)");
     }

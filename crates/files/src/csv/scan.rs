@@ -43,110 +43,93 @@ impl Text {
     }
 }
 
-/// Where a field lies in the text, without its quotes.
-#[derive(Clone, Copy)]
-struct Field {
-    begin: usize,
-    end: usize,
-    quoting: Quoting,
+/// A record that has been gone through.
+pub struct Record {
+    pub line: u64,
+    /// Where it begins in the text.
+    pub begin: usize,
+    /// How many fields it has.
+    pub width: usize,
+    /// The first column whose field was not taken.
+    pub refused: Option<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Quoting {
-    Bare,
-    Quoted,
-    /// Quoted, with quotes in it that stand twice.
-    Doubled,
-}
-
-/// The records of a text, of which the last one found is held.
+/// The records of a text, one after another.
 pub struct Records<'a> {
     text: &'a Text,
     separator: u8,
     at: usize,
     line: u64,
-    begin: usize,
-    fields: Vec<Field>,
 }
 
 impl<'a> Records<'a> {
     pub fn new(text: &'a Text, separator: u8) -> Records<'a> {
-        Records { text, separator, at: 0, line: 1, begin: 0, fields: Vec::new() }
+        Records { text, separator, at: 0, line: 1 }
     }
 
-    /// The number of fields of this record.
-    pub fn width(&self) -> usize {
-        self.fields.len()
+    /// From a record that has been gone through, again.
+    pub fn again(text: &'a Text, separator: u8, record: &Record) -> Records<'a> {
+        Records { text, separator, at: record.begin, line: record.line }
     }
 
-    /// Where this record begins in the text.
-    pub fn begin(&self) -> usize {
-        self.begin
-    }
-
-    /// A field of this record: without blanks around it, or what stands between its quotes.
+    /// Hands each field of the next record to `take`, without blanks around it or what stands
+    /// between its quotes; `take` says whether it is what was wanted there. `None` at the end of
+    /// the text. Empty lines are no records.
     #[inline]
-    pub fn field(&self, column: usize) -> Cow<'a, str> {
-        let field = self.fields[column];
-        let text = &self.text.text[field.begin..field.end];
-        match field.quoting {
-            Quoting::Bare => Cow::Borrowed(trimmed(text)),
-            Quoting::Quoted => Cow::Borrowed(text),
-            Quoting::Doubled => Cow::Owned(text.replace("\"\"", "\"")),
-        }
-    }
-
-    pub fn fields(&self) -> Vec<String> {
-        (0..self.width()).map(|column| self.field(column).into_owned()).collect()
-    }
-
-    /// Goes to the next record; its line, or `None` at the end. Empty lines are no records.
-    pub fn next(&mut self) -> Result<Option<u64>> {
+    pub fn next(&mut self, mut take: impl FnMut(usize, &[u8]) -> bool) -> Result<Option<Record>> {
         let bytes = self.text.text.as_bytes();
         while let Some(b'\n' | b'\r') = bytes.get(self.at) {
-            self.line += u64::from(self.ends_line(bytes));
-            self.at += 1;
+            self.end_line(bytes);
         }
         if self.at == bytes.len() {
             return Ok(None);
         }
-        self.fields.clear();
-        self.begin = self.at;
-        let line = self.line;
+        let mut record = Record { line: self.line, begin: self.at, width: 0, refused: None };
         loop {
-            let field = match bytes.get(self.at) {
-                Some(b'"') => self.quoted(bytes)?,
-                _ => self.bare(bytes),
+            let taken = if bytes.get(self.at) == Some(&b'"') {
+                let field = self.quoted(bytes)?;
+                take(record.width, &field)
+            } else {
+                let begin = self.at;
+                self.at = end_of_bare(bytes, begin, self.separator);
+                take(record.width, bytes[begin..self.at].trim_ascii())
             };
-            self.fields.push(field);
+            if !taken && record.refused.is_none() {
+                record.refused = Some(record.width);
+            }
+            record.width += 1;
             match bytes.get(self.at) {
                 Some(&byte) if byte == self.separator => self.at += 1,
                 Some(_) => {
-                    self.line += u64::from(self.ends_line(bytes));
-                    self.at += 1;
-                    return Ok(Some(line));
+                    self.end_line(bytes);
+                    return Ok(Some(record));
                 }
-                None => return Ok(Some(line)),
+                None => return Ok(Some(record)),
             }
         }
     }
 
-    /// Whether the byte here ends a line: `\n`, or a `\r` that no `\n` follows.
-    fn ends_line(&self, bytes: &[u8]) -> bool {
-        bytes[self.at] == b'\n' || bytes.get(self.at + 1) != Some(&b'\n')
+    /// The fields of the next record.
+    pub fn fields(&mut self) -> Result<Option<Vec<String>>> {
+        let mut fields = Vec::new();
+        let record = self.next(|_, field| {
+            fields.push(word(field));
+            true
+        })?;
+        Ok(record.map(|_| fields))
     }
 
-    /// Goes to the separator or line break behind an unquoted field.
-    #[inline]
-    fn bare(&mut self, bytes: &[u8]) -> Field {
-        let begin = self.at;
-        self.at = end_of_bare(bytes, begin, self.separator);
-        Field { begin, end: self.at, quoting: Quoting::Bare }
+    /// Steps over a byte of a line break. A line ends at `\n`, or at a `\r` that no `\n` follows.
+    fn end_line(&mut self, bytes: &[u8]) {
+        let ends = bytes[self.at] == b'\n' || bytes.get(self.at + 1) != Some(&b'\n');
+        self.line += u64::from(ends);
+        self.at += 1;
     }
 
-    fn quoted(&mut self, bytes: &[u8]) -> Result<Field> {
+    /// What stands between the quotes that begin here; goes to what is behind them.
+    fn quoted(&mut self, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let (opened, opened_line) = (self.at, self.line);
-        let mut quoting = Quoting::Quoted;
+        let mut doubled = false;
         self.at += 1;
         loop {
             match bytes.get(self.at) {
@@ -155,18 +138,15 @@ impl<'a> Records<'a> {
                     return Err(self.text.wrong_at(opened_line, opened, text));
                 }
                 Some(b'"') if bytes.get(self.at + 1) == Some(&b'"') => {
-                    quoting = Quoting::Doubled;
+                    doubled = true;
                     self.at += 2;
                 }
                 Some(b'"') => break,
-                Some(b'\n' | b'\r') => {
-                    self.line += u64::from(self.ends_line(bytes));
-                    self.at += 1;
-                }
+                Some(b'\n' | b'\r') => self.end_line(bytes),
                 Some(_) => self.at += 1,
             }
         }
-        let end = self.at;
+        let field = &bytes[opened + 1..self.at];
         self.at += 1;
         match bytes.get(self.at) {
             None | Some(b'\n' | b'\r') => {}
@@ -177,35 +157,35 @@ impl<'a> Records<'a> {
                 return Err(error.hint("a quote inside a quoted field stands twice"));
             }
         }
-        Ok(Field { begin: opened + 1, end, quoting })
+        match doubled {
+            true => Ok(Cow::Owned(word(field).replace("\"\"", "\"").into_bytes())),
+            false => Ok(Cow::Borrowed(field)),
+        }
     }
 }
 
-/// As `str::trim`, which decodes characters from both ends to find out that there is no blank.
-#[inline]
-fn trimmed(text: &str) -> &str {
-    match text.as_bytes() {
-        [b'!'..=b'~'] => text,
-        [b'!'..=b'~', .., b'!'..=b'~'] => text,
-        _ => text.trim(),
-    }
+/// A field as a text. It is UTF-8, since the whole is and fields end at ASCII characters.
+pub fn word(field: &[u8]) -> String {
+    String::from_utf8_lossy(field).into_owned()
 }
 
 /// The position of the separator or line break that ends a bare field, or the end of the text.
 /// Eight bytes at a time: one at a time took 12 instructions a byte, and this 2.
 #[inline]
 fn end_of_bare(bytes: &[u8], begin: usize, separator: u8) -> usize {
-    let ends = [separator, b'\n', b'\r'];
     let mut at = begin;
     while let Some(eight) = bytes[at..].first_chunk::<8>() {
         let word = u64::from_le_bytes(*eight);
-        let hit = ends.iter().fold(0, |hit, end| hit | zero_bytes(word ^ (ONES * u64::from(*end))));
+        let hit = zero_bytes(word ^ (ONES * u64::from(separator)))
+            | zero_bytes(word ^ (ONES * b'\n' as u64))
+            | zero_bytes(word ^ (ONES * b'\r' as u64));
         if hit != 0 {
             return at + hit.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
-    bytes[at..].iter().position(|byte| ends.contains(byte)).map_or(bytes.len(), |n| at + n)
+    let ends = |byte: &u8| *byte == separator || matches!(byte, b'\n' | b'\r');
+    bytes[at..].iter().position(ends).map_or(bytes.len(), |n| at + n)
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -223,10 +203,17 @@ mod tests {
         let text = Text { path: "t.csv".into(), text: text.into() };
         let mut records = Records::new(&text, b',');
         let mut out = Vec::new();
-        while let Some(line) = records.next()? {
-            out.push((line, records.fields()));
+        loop {
+            let mut fields = Vec::new();
+            let record = records.next(|_, field| {
+                fields.push(word(field));
+                true
+            })?;
+            match record {
+                Some(record) => out.push((record.line, fields)),
+                None => return Ok(out),
+            }
         }
-        Ok(out)
     }
 
     #[test]
