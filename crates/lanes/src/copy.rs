@@ -4,14 +4,10 @@
 //! Where the innermost axis of the view is not the contiguous one, blocks of cache lines are
 //! turned one at a time, so that every line is fetched once. Threads take ranges of the result.
 
-use crate::Lanes;
 use crate::level::Task;
 use crate::operand::{Operand, Walk};
 use crate::vector::Simd;
-
-/// Elements from which threads help, and the least a piece holds: as element-wise work.
-const THRESHOLD: usize = 1 << 16;
-const GRAIN: usize = 1 << 13;
+use crate::{Lanes, Work};
 
 /// Rows of the block turned at a time, one cache line of f32 wide: 677 us for 1024 x 1024 f32 here,
 /// against 1069 with 32 rows and 1613 with 32 x 32.
@@ -64,7 +60,7 @@ fn contiguous_axis(walk: &Walk<1>) -> Option<usize> {
 
 /// Run by run along the innermost axis.
 fn runs<T: Copy + Send + Sync>(lanes: &Lanes, walk: &Walk<1>, shared: &Shared<T, T>, size: usize) {
-    let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::Copy, size);
     let share = size.div_ceil(pieces);
     let step = walk.steps()[0];
     lanes.workers().run(size.div_ceil(share), &|piece| {
@@ -105,7 +101,7 @@ fn turned<T: Copy + Send + Sync>(
     let bands = rows.div_ceil(TILE);
     let across = (64 / size_of::<T>()).max(4);
     let planes = size / (rows * columns);
-    let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::Copy, size);
     let share = (planes * bands).div_ceil(pieces);
     lanes.workers().run((planes * bands).div_ceil(share), &|piece| {
         for band in piece * share..(planes * bands).min((piece + 1) * share) {
@@ -199,7 +195,7 @@ pub fn take_rows<T: Copy + Send + Sync>(
     let strides = [x.row, x.column];
     let start = Operand::new(x.data, x.offset, &strides).start(&[x.rows, width]);
     let shared = Shared { from: start, to: out.as_mut_ptr() };
-    let pieces = lanes.workers().pieces(out.len(), THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::Copy, out.len());
     let share = indices.len().div_ceil(pieces).max(1);
     lanes.workers().run(indices.len().div_ceil(share), &|piece| {
         let first = piece * share;
@@ -235,7 +231,7 @@ where
     assert_eq!(from.len(), to.len(), "cells of a conversion");
     let size = from.len();
     let shared = Shared { from: from.as_ptr(), to: to.as_mut_ptr() };
-    let pieces = lanes.workers().pieces(size, THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::Copy, size);
     let share = size.div_ceil(pieces).max(1);
     lanes.workers().run(size.div_ceil(share), &|piece| {
         let (start, end) = (piece * share, size.min((piece + 1) * share));

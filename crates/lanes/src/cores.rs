@@ -7,15 +7,54 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// What decided the number of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// The CPUs that this process may run on.
+    Affinity,
+    /// The CPU quota of a control group.
+    Quota,
+    /// One thread for each core, although a core may run two.
+    Cores,
+    /// The system's own count.
+    System,
+}
+
+impl Limit {
+    /// In the words of a report: `cgroup quota`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Affinity => "affinity mask",
+            Limit::Quota => "cgroup quota",
+            Limit::Cores => "physical cores",
+            Limit::System => "the system's count",
+        }
+    }
+}
+
 /// Threads to use when nobody asked for a number.
 pub fn default_threads() -> usize {
-    let counted = std::thread::available_parallelism().map_or(1, |n| n.get());
-    [affinity().map(|cpus| physical(&cpus)), quota()]
-        .into_iter()
-        .flatten()
-        .min()
-        .unwrap_or(counted)
-        .max(1)
+    counted().0
+}
+
+/// The same, and what decided.
+pub fn counted() -> (usize, Limit) {
+    let system = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let all = || list_of(Path::new("/sys/devices/system/cpu/online"));
+    let (cpus, all) = (affinity(), all());
+    // Of equal counts the machine itself is the better word than a mask that takes nothing away.
+    let masked = cpus.as_ref().filter(|cpus| all.is_none_or(|all| cpus.len() < all.len()));
+    let limits = [
+        cpus.as_ref().map(|cpus| (physical(cpus), Limit::Cores)),
+        masked.map(|cpus| (cpus.len(), Limit::Affinity)),
+        quota().map(|cpus| (cpus, Limit::Quota)),
+    ];
+    least(limits.into_iter().flatten()).unwrap_or((system, Limit::System))
+}
+
+/// The least count, the first of equals; never below one.
+fn least(limits: impl Iterator<Item = (usize, Limit)>) -> Option<(usize, Limit)> {
+    limits.min_by_key(|(count, _)| *count).map(|(count, limit)| (count.max(1), limit))
 }
 
 /// The CPUs that this process may run on.
@@ -39,19 +78,61 @@ fn parse_list(text: &str) -> Option<Vec<usize>> {
     (!cpus.is_empty()).then_some(cpus)
 }
 
-/// Distinct physical cores among these CPUs; a CPU that says nothing counts as one.
+/// The CPUs that a file of the system lists.
+fn list_of(file: &Path) -> Option<Vec<usize>> {
+    parse_list(std::fs::read_to_string(file).ok()?.trim())
+}
+
+/// Distinct physical cores among these CPUs; a CPU that says nothing counts as one. Where no core
+/// runs two threads, one file says so instead of one for each CPU.
 fn physical(cpus: &[usize]) -> usize {
-    let siblings = |cpu: &usize| {
-        let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        std::fs::read_to_string(file).unwrap_or_else(|_| cpu.to_string())
-    };
-    cpus.iter().map(siblings).collect::<BTreeSet<String>>().len()
+    let processors = Path::new("/sys/devices/system/cpu");
+    if std::fs::read_to_string(processors.join("smt/active")).is_ok_and(|on| on.trim() == "0") {
+        return cpus.len();
+    }
+    let mut known = BTreeSet::new();
+    let mut cores = 0;
+    for cpu in cpus {
+        if !known.contains(cpu) {
+            cores += 1;
+            let file = processors.join(format!("cpu{cpu}/topology/thread_siblings_list"));
+            known.extend(list_of(&file).unwrap_or_default());
+        }
+    }
+    cores
 }
 
 /// The CPU quota of the control group and its parents, rounded up.
 fn quota() -> Option<usize> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let second = groups.lines().find_map(|line| line.strip_prefix("0::")).and_then(quota_below);
+    let own = |line: &'_ str| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|name| name == "cpu").then(|| group.to_string())
+    };
+    let first = groups.lines().find_map(own).and_then(|group| first_version(&group));
+    [first, second].into_iter().flatten().min()
+}
+
+/// The quota of a group and its parents where controllers have hierarchies of their own.
+fn first_version(group: &str) -> Option<usize> {
+    let root = ["cpu", "cpu,cpuacct"].map(|name| Path::new("/sys/fs/cgroup").join(name));
+    let root = root.into_iter().find(|root| root.join("cpu.cfs_quota_us").exists())?;
+    let number = |folder: &Path, name: &str| {
+        std::fs::read_to_string(folder.join(name)).ok().map(|text| text.trim().to_string())
+    };
+    let folders = Path::new(group)
+        .ancestors()
+        .map(|above| root.join(above.strip_prefix("/").unwrap_or(above)));
+    let quotas = folders.filter_map(|folder| {
+        let quota = number(&folder, "cpu.cfs_quota_us")?;
+        parse_quota(&format!("{quota} {}", number(&folder, "cpu.cfs_period_us")?))
+    });
+    quotas.min()
+}
+
+/// The quota of a group and its parents in the unified hierarchy.
+fn quota_below(group: &str) -> Option<usize> {
     let root = Path::new("/sys/fs/cgroup");
     let mut folder = root.join(group.trim_start_matches('/'));
     let mut least = None;
@@ -88,6 +169,18 @@ mod tests {
         assert_eq!(parse_quota("150000 100000\n"), Some(2));
         assert_eq!(parse_quota("max 100000\n"), None);
         assert_eq!(parse_quota("50000 100000"), Some(1));
+        assert_eq!(parse_quota("-1 100000"), None);
+    }
+
+    #[test]
+    fn the_least_limit_decides_and_is_named() {
+        let of = |limits: &[(usize, Limit)]| least(limits.iter().copied());
+        assert_eq!(of(&[]), None);
+        let (cores, quota) = ((16, Limit::Cores), (2, Limit::Quota));
+        assert_eq!(of(&[cores, quota]), Some((2, Limit::Quota)));
+        assert_eq!(of(&[cores, (16, Limit::Affinity)]), Some((16, Limit::Cores)));
+        assert_eq!(of(&[(0, Limit::Quota)]), Some((1, Limit::Quota)));
+        assert_eq!(Limit::Quota.name(), "cgroup quota");
     }
 
     #[test]

@@ -5,10 +5,10 @@
 //! sees contiguous numbers or one repeated number. Tails use a partial vector whose other lanes
 //! are zero and are not stored. Threads take ranges of the result.
 
-use crate::Lanes;
 use crate::level::Task;
 use crate::operand::{Cursor, Operand, Walk};
 use crate::vector::{Float, Simd, Vector};
+use crate::{Lanes, Work};
 use rung_math::{Binary, Compare, Real, Ternary, Unary};
 use std::marker::PhantomData;
 
@@ -22,17 +22,13 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// Elements from which a region is worth its start.
-    fn threshold(self) -> usize {
+    fn work(self) -> Work {
         match self {
-            Cost::Light => 1 << 16,
-            Cost::Elementary => 1 << 13,
+            Cost::Light => Work::Light,
+            Cost::Elementary => Work::Elementary,
         }
     }
 }
-
-/// The least elements of a piece.
-const GRAIN: usize = 1 << 13;
 
 /// Elements gathered at a time when an operand is not contiguous: three blocks of f64 fit L1.
 const BLOCK: usize = 512;
@@ -182,7 +178,7 @@ unsafe fn drive_raw<F: Kernel<K>, T: Float, const K: usize>(
     }
     let shared = Shared { starts, out };
     let stream = cost == Cost::Light && size * size_of::<T>() * (K + 1) >= STREAM_BYTES;
-    let pieces = lanes.workers().pieces(size, cost.threshold(), GRAIN);
+    let pieces = lanes.pieces(cost.work(), size);
     let share = size.div_ceil(pieces).next_multiple_of(BLOCK);
     lanes.workers().run(size.div_ceil(share), &|piece| {
         let (starts, out) = shared.parts();

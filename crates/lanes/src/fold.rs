@@ -9,10 +9,10 @@ mod chunk;
 mod column;
 mod select;
 
-use crate::Lanes;
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_left;
 use crate::vector::{Float, Vector};
+use crate::{Lanes, Work};
 use chunk::{Chunk, Rows};
 use column::Columns;
 use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
@@ -76,10 +76,6 @@ pub enum Second<'a> {
     /// One for each element of a slice, the same for all slices.
     PerElement(&'a [f64]),
 }
-
-/// Elements from which threads help, and the least a piece holds.
-const THRESHOLD: usize = 1 << 15;
-const GRAIN: usize = 1 << 13;
 
 /// Columns folded side by side: 64 partials of 32 f64 are 16 KiB, half of L1.
 const WIDTH: usize = 32;
@@ -249,7 +245,7 @@ impl Cells {
 /// Runs `body` for every chunk of `length` elements, threaded.
 fn each_chunk(lanes: &Lanes, length: usize, body: &(dyn Fn(usize) + Sync)) {
     let chunks = length.div_ceil(CHUNK);
-    let pieces = lanes.workers().pieces(length, THRESHOLD, GRAIN).min(chunks.max(1));
+    let pieces = lanes.pieces(Work::Fold, length).min(chunks.max(1));
     let share = chunks.div_ceil(pieces).max(1);
     lanes.workers().run(chunks.div_ceil(share), &|piece| {
         (piece * share..chunks.min((piece + 1) * share)).for_each(body);
@@ -317,7 +313,7 @@ unsafe impl<T: Sync> Sync for Job<'_, T> {}
 
 impl<T: Float> Job<'_, T> {
     fn run<F: Step>(self, lanes: &Lanes, slices: usize) {
-        let pieces = lanes.workers().pieces(slices * self.length, THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Fold, slices * self.length);
         if slices < pieces && self.length > CHUNK {
             for slice in 0..slices {
                 self.long_slice::<F>(lanes, slice);

@@ -10,6 +10,7 @@ pub mod cores;
 pub mod elementwise;
 pub mod fold;
 pub mod gather;
+pub mod grains;
 pub mod histogram;
 pub mod level;
 pub mod operand;
@@ -27,16 +28,18 @@ pub mod workers;
 
 pub use cores::default_threads;
 pub use elementwise::Cost;
+pub use grains::{Grain, Grains, Work};
 pub use level::Level;
 pub use operand::Operand;
 pub use product::{Matrix, product, stack};
 pub use vector::Float;
 pub use workers::Workers;
 
-/// The vectors and the threads that drivers use.
+/// The vectors and the threads that drivers use, and from which sizes they use threads.
 pub struct Lanes {
     level: Level,
     workers: Workers,
+    grains: Grains,
 }
 
 impl Lanes {
@@ -48,7 +51,33 @@ impl Lanes {
     /// A chosen level, for tests and comparisons; one that the processor lacks is lowered to what
     /// it has.
     pub fn with(level: Level, threads: usize) -> Lanes {
-        Lanes { level: level.min(Level::detect()), workers: Workers::new(threads) }
+        Lanes::of(level, Workers::new(threads))
+    }
+
+    /// The widest vectors of this processor and as many threads as the machine is worth.
+    pub fn of_machine() -> Lanes {
+        Lanes::of(Level::detect(), Workers::of_machine())
+    }
+
+    fn of(level: Level, workers: Workers) -> Lanes {
+        let level = level.min(Level::detect());
+        Lanes { level, workers, grains: Grains::of(level) }
+    }
+
+    /// Takes other grains than the defaults: those that were measured here.
+    pub fn set_grains(&mut self, grains: Grains) {
+        self.grains = grains;
+    }
+
+    /// From which sizes threads are used.
+    pub fn grains(&self) -> &Grains {
+        &self.grains
+    }
+
+    /// How many pieces to cut `units` of a kind of work into.
+    pub fn pieces(&self, work: Work, units: usize) -> usize {
+        let Grain { threshold, piece } = self.grains.get(work);
+        self.workers.pieces(units, threshold, piece)
     }
 
     /// Which vectors are used.

@@ -10,9 +10,9 @@ mod blocks;
 mod pack;
 mod tile;
 
-use crate::Lanes;
 use crate::level::Level;
 use crate::vector::Float;
+use crate::{Lanes, Work};
 use blocks::Target;
 
 /// A matrix in a slice: element (i, j) is `data[offset + i * row + j * column]`.
@@ -100,8 +100,7 @@ pub fn stack<T: Float>(
         return out.fill(T::default());
     }
     let target = Target::new(out.as_mut_ptr(), lanes.level());
-    let threshold = threshold::<T>(lanes.level());
-    let pieces = lanes.workers().pieces(m * n * k * slabs.len(), threshold, threshold / 4);
+    let pieces = lanes.pieces(Work::product(size_of::<T>()), m * n * k * slabs.len());
     if slabs.len() >= pieces.max(2) {
         // Slabs are pieces: each is computed by one thread.
         let share = slabs.len().div_ceil(pieces);
@@ -136,13 +135,3 @@ fn check<T: Copy>(a: &Matrix<T>, b: &Matrix<T>, slabs: &[(usize, usize)], cells:
     assert!(inside, "a product operand leaves its slice");
 }
 
-/// Multiply-adds from which threads are worth their region: some 10 us of work; a piece has a
-/// quarter of them at least. The general rule says 2^15, but 32 x 32 x 32 takes 0.7 us with
-/// 512-bit f32 and took 1.4 on two threads.
-fn threshold<T>(level: Level) -> usize {
-    match level {
-        Level::Portable => 1 << 15,
-        Level::Avx2 => (1 << 21) / size_of::<T>(),
-        Level::Avx512 => (1 << 22) / size_of::<T>(),
-    }
-}

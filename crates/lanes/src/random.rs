@@ -5,20 +5,16 @@
 //! multiplication and two corrections instead of a division; the tests go through all 90,899
 //! states. Threads start their ranges by the closed-form jump.
 
-use crate::Lanes;
 use crate::level::Task;
 use crate::vector::{Float, Simd, Vector};
+use crate::{Lanes, Work};
 use rung_math::random::{DRAWS_OF_NORMAL, Fill, GENERATORS, State};
-
-/// Draws from which threads help, and the least a piece holds.
-const THRESHOLD: usize = 1 << 13;
-const GRAIN: usize = 1 << 13;
 
 /// The next `out.len()` elements of the stream, narrowed once; returns the state after them.
 pub fn fill<T: Float>(lanes: &Lanes, fill: Fill, state: State, out: &mut [T]) -> State {
     let size = out.len();
     let draws = fill.draws() as usize;
-    let pieces = lanes.workers().pieces(size.saturating_mul(draws), THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::Fill, size.saturating_mul(draws));
     let share = size.div_ceil(pieces).max(1).next_multiple_of(64);
     let out = Cells(out.as_mut_ptr());
     lanes.workers().run(size.div_ceil(share), &|piece| {

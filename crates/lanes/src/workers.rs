@@ -1,16 +1,22 @@
 //! The threads of the lanes rung: a pool that lives as long as its owner and runs one region of
 //! numbered pieces at a time.
 //!
-//! Pieces are claimed by an atomic counter and the caller works too, so a region finishes even if
-//! no worker ever wakes. Results never depend on who ran a piece. A region inside a region, or one
-//! started while another thread's region runs, is done by its own thread. See `cores` for how
-//! many threads there are.
+//! No thread exists before the first region that needs one. Pieces are claimed by an atomic
+//! counter and the caller works too, so a region finishes even if no worker ever wakes. Results
+//! never depend on who ran a piece. A region inside a region, or one started while another
+//! thread's region runs, is done by its own thread. `cores` says how many threads there are, and
+//! `guard` what happens when other work holds their cores.
 
+mod guard;
+#[cfg(test)]
+mod tests;
+
+use guard::{Guard, TRUCE};
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
@@ -23,6 +29,14 @@ const SPIN: Duration = Duration::from_millis(1);
 
 /// Spins between two yields of an idle thread.
 const SPINS_PER_YIELD: u32 = 64;
+
+/// Time since the first reading in this process; tests bring a clock of their own.
+type Clock = fn() -> Duration;
+
+fn monotonic() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}
 
 /// The pieces of a region still to be run. Owned by everybody who may look at it; `body` is
 /// dereferenced only for a piece claimed below `pieces`, and the region's caller does not return
@@ -43,7 +57,6 @@ unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
 
-#[derive(Default)]
 struct Shared {
     /// Raised by one for every region and once at the end.
     epoch: AtomicUsize,
@@ -51,47 +64,7 @@ struct Shared {
     stop: AtomicBool,
     /// Idle workers park at once instead of spinning.
     rest: AtomicBool,
-}
-
-/// Regions running in which the wait for the last piece may exceed the work before the pool
-/// takes it that other work holds a core, and regions until it tries all threads again.
-const STRIKES: usize = 8;
-const TRUCE: usize = 1000;
-
-/// How many threads regions use at present. Published for a 32-thread pool beside one process
-/// that kept a single core busy: 9.88 tokens a second became 0.62 without such a guard.
-struct Guard {
-    all: usize,
-    active: usize,
-    strikes: usize,
-    truce: usize,
-    /// What a note would say; taken once.
-    note: Option<usize>,
-    noted: bool,
-}
-
-impl Guard {
-    fn new(all: usize) -> Guard {
-        Guard { all, active: all, strikes: 0, truce: 0, note: None, noted: false }
-    }
-
-    /// Takes in one region: the caller's own work, then its wait for the last piece.
-    fn observe(&mut self, work: Duration, wait: Duration) {
-        if self.truce > 0 {
-            self.truce -= 1;
-            if self.truce == 0 {
-                self.active = self.all;
-            }
-        }
-        self.strikes = if wait > work { self.strikes + 1 } else { 0 };
-        if self.strikes >= STRIKES && self.active > 1 {
-            self.active = self.active.div_ceil(2).max(1);
-            (self.strikes, self.truce) = (0, TRUCE);
-            if !self.noted {
-                (self.note, self.noted) = (Some(self.active), true);
-            }
-        }
-    }
+    clock: Clock,
 }
 
 struct Worker {
@@ -99,14 +72,29 @@ struct Worker {
     parked: Arc<AtomicBool>,
 }
 
-/// A pool of `threads - 1` workers beside the calling thread.
+/// What only the thread whose region runs may touch.
+#[derive(Default)]
+struct Pool {
+    workers: Vec<Worker>,
+    started: bool,
+    guard: Guard,
+}
+
+/// A pool of workers beside the calling thread.
 pub struct Workers {
     shared: Arc<Shared>,
-    workers: Vec<Worker>,
+    /// Threads asked for, the caller included; counted when it is first needed.
+    most: OnceLock<usize>,
+    /// The threads that regions may use at present: fewer than `most` when the system gave fewer
+    /// or the guard took some away.
+    limit: AtomicUsize,
+    /// Regions until the guard gives back what it took; 0 when it took nothing.
+    truce: AtomicUsize,
+    guarded: AtomicBool,
+    /// What a note would say; 0 is nothing.
+    note: AtomicUsize,
     /// Held while a region runs.
-    guard: Mutex<Guard>,
-    /// The guard's count, readable without the lock.
-    active: AtomicUsize,
+    pool: Mutex<Pool>,
 }
 
 thread_local! {
@@ -121,33 +109,51 @@ impl Workers {
     /// A pool whose regions run on `threads` threads, the caller included. Fewer, if the system
     /// gives no more threads.
     pub fn new(threads: usize) -> Workers {
-        let shared = Arc::new(Shared::default());
-        let mut workers = Vec::new();
-        for index in 1..threads.max(1) {
-            let parked = Arc::new(AtomicBool::new(false));
-            let (theirs, flag) = (shared.clone(), parked.clone());
-            let spawned = thread::Builder::new()
-                .name(format!("rung-lanes-{index}"))
-                .spawn(move || serve(index - 1, &theirs, &flag));
-            match spawned {
-                Ok(handle) => workers.push(Worker { handle: Some(handle), parked }),
-                Err(_) => break,
-            }
+        let workers = Workers::with_clock(monotonic);
+        let _ = workers.most.set(threads.max(1));
+        workers
+    }
+
+    /// As many threads as the machine is worth (`cores`), counted at the first region that is
+    /// large enough: reading the count out of the system takes longer than many a program.
+    pub fn of_machine() -> Workers {
+        Workers::with_clock(monotonic)
+    }
+
+    fn with_clock(clock: Clock) -> Workers {
+        Workers {
+            shared: Arc::new(Shared {
+                epoch: AtomicUsize::new(0),
+                region: Mutex::new(None),
+                stop: AtomicBool::new(false),
+                rest: AtomicBool::new(false),
+                clock,
+            }),
+            most: OnceLock::new(),
+            limit: AtomicUsize::new(usize::MAX),
+            truce: AtomicUsize::new(0),
+            guarded: AtomicBool::new(true),
+            note: AtomicUsize::new(0),
+            pool: Mutex::default(),
         }
-        let threads = workers.len() + 1;
-        let active = AtomicUsize::new(threads);
-        Workers { shared, workers, guard: Mutex::new(Guard::new(threads)), active }
+    }
+
+    fn most(&self) -> usize {
+        *self.most.get_or_init(crate::default_threads)
     }
 
     /// Threads that work on a region at present, the caller included.
     pub fn threads(&self) -> usize {
-        self.active.load(Ordering::Relaxed)
+        self.most().min(self.limit.load(Ordering::Relaxed))
     }
 
     /// The count to print, once, after other work on the machine made the pool use fewer threads:
     /// `rung: note: other work on this machine; using 8 threads.`
     pub fn note(&self) -> Option<usize> {
-        self.turn()?.note.take()
+        match self.note.load(Ordering::Relaxed) {
+            0 => None,
+            _ => Some(self.note.swap(0, Ordering::Relaxed)).filter(|count| *count > 0),
+        }
     }
 
     /// Sends idle workers to sleep at once, before a threaded library wants their cores.
@@ -155,68 +161,131 @@ impl Workers {
         self.shared.rest.store(true, Ordering::SeqCst);
     }
 
+    /// Keeps every thread whatever else the machine does, to measure what the guard is worth.
+    #[doc(hidden)]
+    pub fn without_guard(&self) {
+        self.guarded.store(false, Ordering::Relaxed);
+    }
+
     /// How many pieces to cut `units` of work into: one below `threshold`, else pieces of at least
     /// `grain`, at most four a thread.
     pub fn pieces(&self, units: usize, threshold: usize, grain: usize) -> usize {
-        if self.threads() == 1 || units < threshold || INSIDE.get() {
+        if units < threshold || INSIDE.get() || self.most() == 1 {
             return 1;
         }
-        (units / grain.max(1)).clamp(1, self.threads() * PIECES_PER_THREAD)
+        self.count_down();
+        match self.threads() {
+            1 => 1,
+            threads => (units / grain.max(1)).clamp(1, threads * PIECES_PER_THREAD),
+        }
+    }
+
+    /// One region less until the guard tries all threads again. Counted here and not where
+    /// regions run, because with one thread left none does.
+    fn count_down(&self) {
+        if self.truce.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let less = |truce: usize| truce.checked_sub(1);
+        if self.truce.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) == Ok(1) {
+            self.limit.store(usize::MAX, Ordering::Relaxed);
+        }
     }
 
     /// Runs `body(0)` to `body(pieces - 1)`, each once, and returns when all have. A panic in a
-    /// piece is raised again here, after the others have finished.
+    /// piece is raised again here, after the pieces that other threads had begun.
     pub fn run(&self, pieces: usize, body: &(dyn Fn(usize) + Sync)) {
-        let alone = pieces <= 1 || self.workers.is_empty() || INSIDE.get();
+        let alone = pieces <= 1 || INSIDE.get() || self.threads() == 1;
         let turn = if alone { None } else { self.turn() };
-        let Some(mut guard) = turn else {
+        let Some(mut pool) = turn else {
             return (0..pieces).for_each(body);
         };
+        let warm = pool.started;
+        self.start(&mut pool);
+        let region = self.region(body, pieces, pool.workers.len());
+        let started = (self.shared.clock)();
+        self.announce(Some(region.clone()), &pool.workers[..region.helpers]);
+        work(&region);
+        let worked = (self.shared.clock)();
+        wait_for_last(&region, self.shared.clock);
+        *lock(&self.shared.region) = None;
+        let waited = (self.shared.clock)().saturating_sub(worked);
+        // A region that had to start its threads says nothing about the machine.
+        if warm && pool.guard.strikes_out(worked.saturating_sub(started), waited) {
+            self.halve(&mut pool.guard);
+        }
+        drop(pool);
+        if let Some(payload) = lock(&region.panic).take() {
+            resume_unwind(payload);
+        }
+    }
+
+    fn region(&self, body: &(dyn Fn(usize) + Sync), pieces: usize, most: usize) -> Arc<Region> {
         // SAFETY: only the lifetime is erased; `Region` says who looks at `body`, and until when.
         let body: *const (dyn Fn(usize) + Sync) = unsafe {
             std::mem::transmute::<*const (dyn Fn(usize) + Sync), *const (dyn Fn(usize) + Sync)>(
                 body,
             )
         };
-        let helpers = (guard.active - 1).min(pieces - 1);
-        let started = Instant::now();
-        let region = Arc::new(Region {
+        Arc::new(Region {
             body,
             pieces,
-            helpers,
+            helpers: (self.threads() - 1).min(pieces - 1).min(most),
             next: AtomicUsize::new(0),
             finished: AtomicUsize::new(0),
             panic: Mutex::new(None),
             caller: thread::current(),
-        });
-        self.announce(Some(region.clone()), helpers);
-        work(&region);
-        let worked = started.elapsed();
-        wait_for_last(&region);
-        *lock(&self.shared.region) = None;
-        guard.observe(worked, started.elapsed() - worked);
-        self.active.store(guard.active, Ordering::Relaxed);
-        drop(guard);
-        if let Some(payload) = lock(&region.panic).take() {
-            resume_unwind(payload);
+        })
+    }
+
+    /// Starts the threads at the first region. What the system does not give is not asked again.
+    fn start(&self, pool: &mut Pool) {
+        if std::mem::replace(&mut pool.started, true) {
+            return;
+        }
+        for index in 1..self.most() {
+            let parked = Arc::new(AtomicBool::new(false));
+            let (shared, flag) = (self.shared.clone(), parked.clone());
+            let spawned = thread::Builder::new()
+                .name(format!("rung-lanes-{index}"))
+                .spawn(move || serve(index - 1, &shared, &flag));
+            match spawned {
+                Ok(handle) => pool.workers.push(Worker { handle: Some(handle), parked }),
+                Err(_) => break,
+            }
+        }
+        self.limit.fetch_min(pool.workers.len() + 1, Ordering::Relaxed);
+    }
+
+    /// Other work holds a core: half the threads for the next regions.
+    fn halve(&self, guard: &mut Guard) {
+        let threads = self.threads();
+        if threads == 1 || !self.guarded.load(Ordering::Relaxed) {
+            return;
+        }
+        let half = threads.div_ceil(2);
+        self.limit.store(half, Ordering::Relaxed);
+        self.truce.store(TRUCE, Ordering::Relaxed);
+        if guard.first() {
+            self.note.store(half, Ordering::Relaxed);
         }
     }
 
     /// The right to run a region, unless another thread has it. A panic that passed through an
     /// earlier region leaves nothing half done.
-    fn turn(&self) -> Option<MutexGuard<'_, Guard>> {
-        match self.guard.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+    fn turn(&self) -> Option<MutexGuard<'_, Pool>> {
+        match self.pool.try_lock() {
+            Ok(pool) => Some(pool),
+            Err(TryLockError::Poisoned(pool)) => Some(pool.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 
-    fn announce(&self, region: Option<Arc<Region>>, helpers: usize) {
+    fn announce(&self, region: Option<Arc<Region>>, workers: &[Worker]) {
         *lock(&self.shared.region) = region;
         self.shared.rest.store(false, Ordering::SeqCst);
         self.shared.epoch.fetch_add(1, Ordering::SeqCst);
-        for worker in self.workers.iter().take(helpers) {
+        for worker in workers {
             if worker.parked.load(Ordering::SeqCst)
                 && let Some(handle) = &worker.handle
             {
@@ -228,9 +297,10 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
+        let mut workers = std::mem::take(&mut lock(&self.pool).workers);
         self.shared.stop.store(true, Ordering::SeqCst);
-        self.announce(None, self.workers.len());
-        for worker in &mut self.workers {
+        self.announce(None, &workers);
+        for worker in &mut workers {
             if let Some(handle) = worker.handle.take() {
                 // A worker never panics by itself: pieces are caught.
                 let _ = handle.join();
@@ -260,8 +330,8 @@ fn work(region: &Region) {
 }
 
 /// Spins, yielding now and then, until `done`, or until `enough` or the spin time is over.
-fn spin_until(done: impl Fn() -> bool, enough: impl Fn() -> bool) -> bool {
-    let mut since: Option<Instant> = None;
+fn spin_until(done: impl Fn() -> bool, enough: impl Fn() -> bool, clock: Clock) -> bool {
+    let mut since: Option<Duration> = None;
     loop {
         for _ in 0..SPINS_PER_YIELD {
             if done() {
@@ -269,16 +339,17 @@ fn spin_until(done: impl Fn() -> bool, enough: impl Fn() -> bool) -> bool {
             }
             std::hint::spin_loop();
         }
-        if enough() || since.get_or_insert_with(Instant::now).elapsed() > SPIN {
+        let now = clock();
+        if enough() || now.saturating_sub(*since.get_or_insert(now)) > SPIN {
             return done();
         }
         thread::yield_now();
     }
 }
 
-fn wait_for_last(region: &Region) {
+fn wait_for_last(region: &Region, clock: Clock) {
     let done = || region.finished.load(Ordering::Acquire) == region.pieces;
-    if !spin_until(done, || false) {
+    if !spin_until(done, || false, clock) {
         while !done() {
             thread::park();
         }
@@ -290,7 +361,7 @@ fn serve(index: usize, shared: &Shared, parked: &AtomicBool) {
     let mut seen = 0;
     loop {
         let news = || shared.epoch.load(Ordering::SeqCst) != seen;
-        if !spin_until(news, || shared.rest.load(Ordering::Relaxed)) {
+        if !spin_until(news, || shared.rest.load(Ordering::Relaxed), shared.clock) {
             parked.store(true, Ordering::SeqCst);
             // Checked after the flag is up: whoever raised the epoch before saw it down, whoever
             // raises it later unparks.
@@ -309,113 +380,5 @@ fn serve(index: usize, shared: &Shared, parked: &AtomicBool) {
         {
             work(&region);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn count(workers: &Workers, pieces: usize) -> Vec<usize> {
-        let hits: Vec<AtomicUsize> = (0..pieces).map(|_| AtomicUsize::new(0)).collect();
-        workers.run(pieces, &|piece| {
-            hits[piece].fetch_add(1, Ordering::Relaxed);
-        });
-        hits.into_iter().map(AtomicUsize::into_inner).collect()
-    }
-
-    #[test]
-    fn every_piece_runs_once_whatever_the_number_of_threads() {
-        for threads in [1, 2, 3, 7] {
-            let workers = Workers::new(threads);
-            for pieces in [0, 1, 2, 5, 100] {
-                assert_eq!(count(&workers, pieces), vec![1; pieces]);
-            }
-        }
-    }
-
-    #[test]
-    fn many_short_regions_and_parked_workers_do_not_hang() {
-        let workers = Workers::new(3);
-        for _ in 0..5000 {
-            assert_eq!(count(&workers, 6).len(), 6);
-        }
-        for _ in 0..5 {
-            thread::sleep(Duration::from_millis(3));
-            assert_eq!(count(&workers, 6), [1; 6]);
-        }
-    }
-
-    #[test]
-    fn a_region_inside_a_region_runs_on_its_thread() {
-        let workers = Workers::new(2);
-        let total = AtomicUsize::new(0);
-        workers.run(4, &|_| {
-            let here = thread::current().id();
-            assert_eq!(workers.pieces(1 << 30, 1, 1), 1);
-            workers.run(3, &|_| {
-                assert_eq!(thread::current().id(), here);
-                total.fetch_add(1, Ordering::Relaxed);
-            });
-        });
-        assert_eq!(total.into_inner(), 12);
-    }
-
-    #[test]
-    fn regions_of_several_callers_at_once_all_finish() {
-        let workers = Workers::new(2);
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| (0..500).for_each(|_| assert_eq!(count(&workers, 5), [1; 5])));
-            }
-        });
-    }
-
-    #[test]
-    fn a_panic_in_a_piece_reaches_the_caller_and_the_pool_lives_on() {
-        let workers = Workers::new(2);
-        let caught = catch_unwind(AssertUnwindSafe(|| {
-            workers.run(8, &|piece| assert_ne!(piece, 5, "piece five"));
-        }));
-        assert!(caught.is_err());
-        assert_eq!(count(&workers, 8), [1; 8]);
-    }
-
-    #[test]
-    fn eight_regions_that_wait_longer_than_they_work_halve_the_threads_for_a_while() {
-        let (short, long) = (Duration::from_micros(5), Duration::from_micros(50));
-        let mut guard = Guard::new(6);
-        (0..7).for_each(|_| guard.observe(short, long));
-        guard.observe(long, short);
-        (0..7).for_each(|_| guard.observe(short, long));
-        assert_eq!((guard.active, guard.note), (6, None));
-        guard.observe(short, long);
-        assert_eq!((guard.active, guard.note.take()), (3, Some(3)));
-        (0..TRUCE - 1).for_each(|_| guard.observe(long, short));
-        assert_eq!(guard.active, 3);
-        guard.observe(long, short);
-        assert_eq!(guard.active, 6);
-        (0..8).for_each(|_| guard.observe(short, long));
-        assert_eq!((guard.active, guard.note), (3, None));
-        (0..64).for_each(|_| guard.observe(short, long));
-        assert_eq!(guard.active, 1);
-    }
-
-    #[test]
-    fn resting_workers_still_wake_for_the_next_region() {
-        let workers = Workers::new(3);
-        for _ in 0..50 {
-            workers.rest();
-            assert_eq!(count(&workers, 9), [1; 9]);
-        }
-    }
-
-    #[test]
-    fn pieces_respect_threshold_grain_and_the_four_a_thread() {
-        let workers = Workers::new(2);
-        assert_eq!(workers.pieces(999, 1000, 10), 1);
-        assert_eq!(workers.pieces(1000, 1000, 300), 3);
-        assert_eq!(workers.pieces(1 << 30, 1000, 10), 8);
-        assert_eq!(Workers::new(1).pieces(1 << 30, 1000, 10), 1);
     }
 }

@@ -4,12 +4,12 @@
 //! Largest and smallest propagate NaN and put -0.0 below +0.0. Positions are those of the first
 //! NaN or, without one, of the first element that compares equal to the extreme one.
 
-use super::{GRAIN, Part, THRESHOLD, in_place_or_gathered, split};
-use crate::Lanes;
+use super::{Part, in_place_or_gathered, split};
 use crate::level::Task;
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_left;
 use crate::vector::{Float, Simd, Vector};
+use crate::{Lanes, Work};
 use rung_math::{Binary, Maximum, Minimum};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -112,7 +112,7 @@ impl<T: Float, U: Send> Job<T, U> {
     }
 
     fn run(&self, lanes: &Lanes, body: &(dyn Fn(Range<usize>) + Sync)) {
-        let pieces = lanes.workers().pieces(self.slices * self.length, THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Fold, self.slices * self.length);
         let share = self.slices.div_ceil(pieces).max(1).next_multiple_of(16);
         lanes.workers().run(self.slices.div_ceil(share), &|piece| {
             body(piece * share..self.slices.min((piece + 1) * share));

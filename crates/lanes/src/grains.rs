@@ -1,0 +1,136 @@
+//! From which size threads help, and how little a piece may hold, for each kind of work. The
+//! defaults are the reference's (spec acceleration 11); `rung tune` measures this machine's, and
+//! `rung-ops` passes them in.
+
+use crate::Level;
+
+/// A kind of work, as threads see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Work {
+    /// A few instructions an element: add, compare, sqrt.
+    Light,
+    /// An elementary function an element.
+    Elementary,
+    /// A step of a fold an element.
+    Fold,
+    /// Multiply-adds of a product in f32, or narrower.
+    ProductSingle,
+    /// Multiply-adds of a product in f64.
+    ProductDouble,
+    /// Copied elements.
+    Copy,
+    /// Compared elements of a sort.
+    Sort,
+    /// A step of a scan an element.
+    Scan,
+    /// Draws of a generator.
+    Fill,
+}
+
+impl Work {
+    /// Every kind, in the order of reports.
+    pub const ALL: [Work; 9] = [
+        Work::Light,
+        Work::Elementary,
+        Work::Fold,
+        Work::ProductSingle,
+        Work::ProductDouble,
+        Work::Copy,
+        Work::Sort,
+        Work::Scan,
+        Work::Fill,
+    ];
+
+    /// The name in reports and files: `product-f32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Work::Light => "light",
+            Work::Elementary => "elementary",
+            Work::Fold => "fold",
+            Work::ProductSingle => "product-f32",
+            Work::ProductDouble => "product-f64",
+            Work::Copy => "copy",
+            Work::Sort => "sort",
+            Work::Scan => "scan",
+            Work::Fill => "fill",
+        }
+    }
+
+    /// What is counted.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Work::ProductSingle | Work::ProductDouble => "multiply-adds",
+            Work::Fill => "draws",
+            _ => "elements",
+        }
+    }
+
+    /// The products of elements of this many bytes.
+    pub fn product(bytes: usize) -> Work {
+        if bytes > 4 { Work::ProductDouble } else { Work::ProductSingle }
+    }
+}
+
+/// When a call is cut into pieces, in the unit of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// The smallest call that threads share.
+    pub threshold: usize,
+    /// The least that a piece holds.
+    pub piece: usize,
+}
+
+/// The grain of every kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grains([Grain; Work::ALL.len()]);
+
+impl Grains {
+    /// The defaults. Products stand above the reference's 2^15: 32 x 32 x 32 takes 0.7 us with
+    /// 512-bit f32 and took 1.4 on two threads, so the threshold is some 10 us of work.
+    pub fn of(level: Level) -> Grains {
+        let [single, double] = match level {
+            Level::Portable => [15, 15],
+            Level::Avx2 => [19, 18],
+            Level::Avx512 => [20, 19],
+        };
+        Grains(Work::ALL.map(|work| {
+            let threshold = match work {
+                Work::Light | Work::Copy => 16,
+                Work::Elementary | Work::Fill | Work::Sort => 13,
+                Work::Fold | Work::Scan => 15,
+                Work::ProductSingle => single,
+                Work::ProductDouble => double,
+            };
+            Grain { threshold: 1 << threshold, piece: 1 << 13 }
+        }))
+    }
+
+    /// The grain of one kind.
+    pub fn get(&self, work: Work) -> Grain {
+        self.0[work as usize]
+    }
+
+    /// Replaces the grain of one kind.
+    pub fn set(&mut self, work: Work, grain: Grain) {
+        self.0[work as usize] = grain;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_reference() {
+        let grains = Grains::of(Level::Portable);
+        let threshold = |work| grains.get(work).threshold;
+        assert_eq!(threshold(Work::Light), 65_536);
+        assert_eq!(threshold(Work::Elementary), 8192);
+        assert_eq!(threshold(Work::product(4)), 32_768);
+        assert_eq!(Grains::of(Level::Avx512).get(Work::product(8)).threshold, 1 << 19);
+        for (at, work) in Work::ALL.into_iter().enumerate() {
+            assert_eq!(work as usize, at);
+            assert_eq!(grains.get(work).piece, 8192);
+        }
+    }
+}
