@@ -13,5 +13,7 @@ pub mod shape;
 
 pub use element::{Bool, Element, ElementType, bf16, f16};
 pub use error::{Error, ErrorKind, FilePlace, Result};
-pub use settings::{DeviceChoice, Explain, OnDecline, Origin, Precision, Setting, Settings};
+pub use settings::{
+    CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Precision, Setting, Settings,
+};
 pub use shape::{Shape, Strides};

@@ -77,6 +77,16 @@ pub enum Precision {
     Bf16,
 }
 
+/// Which costs decide who takes a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CostsChoice {
+    /// Those of the reference.
+    #[default]
+    Default,
+    /// What `rung tune` wrote there, if it holds for this run.
+    File(PathBuf),
+}
+
 /// Whether, and how, a run reports where each operation ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Explain {
@@ -109,6 +119,7 @@ pub struct Settings {
     pub blas_verbose: Setting<bool>,
     /// Threads of every rung; `None` is the machine's own count.
     pub threads: Setting<Option<usize>>,
+    pub costs: Setting<CostsChoice>,
     /// Seed of both generators; `None` leaves their fixed starting states.
     pub seed: Setting<Option<i64>>,
 }
@@ -128,6 +139,7 @@ impl Default for Settings {
             blas_path: Setting::default(),
             blas_verbose: Setting::default(),
             threads: Setting::default(),
+            costs: Setting::default(),
             seed: Setting::default(),
         }
     }

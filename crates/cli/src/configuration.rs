@@ -8,7 +8,7 @@
 use crate::flags::{self, Flag};
 use crate::request::Request;
 use crate::suggest;
-use rung_base::settings::Origin;
+use rung_base::settings::{CostsChoice, Origin, Setting};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -47,6 +47,9 @@ pub fn environment() -> Variables {
 /// Fills the request from all sources but the flags.
 pub fn read(variables: &Variables, folder: Option<&Path>, request: &mut Request) -> Vec<Problem> {
     let mut problems = Vec::new();
+    if let Some(file) = costs_file(variables) {
+        request.settings.costs = Setting::built_in(CostsChoice::File(file));
+    }
     defaults_of_others(variables, request);
     let files = [user_file(variables), folder.and_then(project_file)];
     for file in files.into_iter().flatten() {
@@ -70,6 +73,11 @@ pub fn folder_of(variables: &Variables, variable: &str, below_home: &str) -> Opt
 
 fn user_file(variables: &Variables) -> Option<PathBuf> {
     Some(folder_of(variables, "XDG_CONFIG_HOME", ".config")?.join("config.toml"))
+}
+
+/// Where `rung tune` writes.
+pub fn costs_file(variables: &Variables) -> Option<PathBuf> {
+    Some(folder_of(variables, "XDG_CONFIG_HOME", ".config")?.join("costs.toml"))
 }
 
 fn project_file(folder: &Path) -> Option<PathBuf> {

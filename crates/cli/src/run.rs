@@ -124,6 +124,7 @@ impl<'a> Running<'a> {
             ..Options::default()
         };
         let session = Session::new(&request.settings, options);
+        session.ladder.borrow_mut().quiet = invocation.screen.quiet;
         let demanded = absent(&request.settings, &session);
         if let Some((what, reason)) = demanded {
             return Err(Failure::new(Exit::Absent, format!("{what}: {reason}")));

@@ -67,6 +67,14 @@ pub(crate) fn find(path: Option<&Path>) -> Result<Found, String> {
     Err(refused.unwrap_or_else(|| ABSENT.into()))
 }
 
+/// Every candidate that passes, or the named one.
+pub(crate) fn every(path: Option<&Path>) -> Vec<Found> {
+    match path {
+        Some(path) => bind(path, false).into_iter().collect(),
+        None => CANDIDATES.iter().filter_map(|name| bind(Path::new(name), true).ok()).collect(),
+    }
+}
+
 pub(crate) const WIDE_INTERFACE: &str = "64-bit interface";
 
 fn bind(path: &Path, must_be_tuned: bool) -> Result<Found, String> {
@@ -174,6 +182,20 @@ impl Threads {
             }
         }
         Threads::default()
+    }
+
+    /// The threads in use; 1 when the library does not say.
+    pub(crate) fn count(&self) -> usize {
+        // SAFETY: a function of no arguments, found under its documented name.
+        self.get.map_or(1, |get| unsafe { get() }.max(1) as usize)
+    }
+
+    /// Sets the threads of later calls; false when the library offers no setter.
+    pub(crate) fn change(&self, count: usize) -> bool {
+        let Some(set) = self.set else { return false };
+        // SAFETY: a function of one count, found under its documented name.
+        unsafe { set(count as c_int) };
+        true
     }
 }
 

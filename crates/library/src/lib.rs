@@ -11,6 +11,7 @@ mod symbols;
 use discover::{Found, Threads};
 use std::ffi::c_int;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use symbols::{AS_IS, Gemm, Gemv, ROW_MAJOR, Symbols, TRANSPOSED};
 
 /// Why a call was not taken; the text is part of the decline.
@@ -53,6 +54,8 @@ pub struct Vector<'a, T> {
 pub struct Library {
     symbols: Symbols,
     threads: Threads,
+    /// Threads of a call that is large enough for all.
+    most: AtomicUsize,
     file: String,
     configuration: String,
 }
@@ -60,9 +63,26 @@ pub struct Library {
 impl Library {
     /// Binds the library at `path`, or the first tuned one of the machine; otherwise the reason.
     pub fn discover(path: Option<&Path>) -> Result<Library, String> {
-        let Found { symbols, file, configuration } = discover::find(path)?;
+        discover::find(path).map(Library::of)
+    }
+
+    /// Every tuned library of the machine, or the one at `path`; two files that say the same of
+    /// themselves are one library under two names.
+    pub fn every(path: Option<&Path>) -> Vec<Library> {
+        let mut all: Vec<Library> = Vec::new();
+        for found in discover::every(path) {
+            if all.iter().all(|known| known.configuration != found.configuration) {
+                all.push(Library::of(found));
+            }
+        }
+        all
+    }
+
+    fn of(found: Found) -> Library {
+        let Found { symbols, file, configuration } = found;
         let threads = Threads::of(&symbols);
-        Ok(Library { symbols, threads, file, configuration })
+        let most = AtomicUsize::new(threads.count());
+        Library { symbols, threads, most, file, configuration }
     }
 
     /// The file's name: `libopenblas.so.0`.
@@ -77,16 +97,29 @@ impl Library {
 
     /// The threads it uses; 1 when it does not say.
     pub fn threads(&self) -> usize {
-        // SAFETY: a function of no arguments, found under its documented name.
-        self.threads.get.map_or(1, |get| unsafe { get() }.max(1) as usize)
+        self.most.load(Ordering::Relaxed)
     }
 
     /// Sets the thread count of later calls; false when the library offers no setter.
     pub fn set_threads(&self, count: usize) -> bool {
-        let Some(set) = self.threads.set else { return false };
-        // SAFETY: a function of one count, found under its documented name.
-        unsafe { set(count.clamp(1, 1 << 10) as c_int) };
-        true
+        let count = count.clamp(1, 1 << 10);
+        let done = self.threads.change(count);
+        if done {
+            self.most.store(count, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Lets the next call use one thread, or all when it is `large`: small calls fell from 110 to
+    /// 16 a second elsewhere on 64 threads. Gives the number that the call will use.
+    pub fn share(&self, large: bool) -> usize {
+        let most = self.threads();
+        if most == 1 {
+            return 1;
+        }
+        let wanted = if large { most } else { 1 };
+        // Asked each time: the count belongs to the process, and others may have changed it.
+        if self.threads.count() == wanted || self.threads.change(wanted) { wanted } else { most }
     }
 
     /// out (m, n) row-major = a (m, k) * b (k, n), f32.

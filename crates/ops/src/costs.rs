@@ -1,21 +1,30 @@
 //! What a call would cost on each rung, from which it follows who takes it.
 //!
 //! The numbers are the reference's defaults (spec acceleration 4.1 and 4.2): those of `lanes`
-//! describe one core, the device's are meant to err against the device. An estimate is never
-//! changed during a run, so a run is repeatable.
+//! describe one core, the device's are meant to err against the device. `rung tune` measures
+//! this machine's and `file` reads them back. An estimate is never changed during a run, so a run
+//! is repeatable.
 
-use crate::call::{Call, Detail, bytes_of};
+pub mod curve;
+pub mod file;
+pub mod key;
+
+use crate::call::{Call, Detail, Form, bytes_of};
 use crate::decline::Decline;
 use crate::record::{Family, Offer};
+use curve::{Curves, Place};
 use rung_base::ElementType;
+use rung_lanes::{Grains, Level};
+use std::path::PathBuf;
 
 /// Seconds never appear here: times are in microseconds, rates in bytes a microsecond.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     pub lanes: LanesCosts,
-    pub threads: usize,
-    pub library_threads: usize,
+    pub library: LibraryCosts,
     pub device: DeviceCosts,
+    /// The file they were read from; `None`: the defaults.
+    pub origin: Option<PathBuf>,
 }
 
 /// Per core.
@@ -29,32 +38,70 @@ pub struct LanesCosts {
     pub memory: [f64; 2],
     /// Entering a parallel region.
     pub region: f64,
+    /// From which sizes threads help.
+    pub grains: Grains,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LibraryCosts {
+    /// The threads that the library uses.
+    pub threads: usize,
+    /// Measured products of this library beside those of the lanes; empty: not measured.
+    pub curves: Curves,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceCosts {
     /// Of a call whose operands go up and whose result comes down.
     pub floor: f64,
+    /// Bytes a microsecond on the link.
     pub up: f64,
     pub down: f64,
+    /// One multiply-add, f32 and f64.
     pub product: [f64; 2],
+    /// One elementary function, f32 and f64.
     pub elementary: [f64; 2],
+    /// Bytes a microsecond of the device's own memory.
     pub memory: f64,
-    /// The smallest call that is offered, in each family's unit; `None`: never a round trip.
-    pub thresholds: fn(Family) -> Option<u64>,
+    pub thresholds: Thresholds,
     /// Result cells that a fold needs beside its threshold.
     pub fold_cells: u64,
 }
 
-/// By the width of the vector registers in bits.
-pub fn lanes_costs(bits: usize) -> LanesCosts {
+/// The smallest call that a device is offered, in each family's unit; `None`: never a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    pub product: Option<u64>,
+    pub map: Option<u64>,
+    pub wide: Option<u64>,
+    pub fold: Option<u64>,
+    pub fill: Option<u64>,
+}
+
+impl Thresholds {
+    /// The threshold of a family; a copy moves more bytes than it saves time.
+    pub fn of(&self, family: Family) -> Option<u64> {
+        match family {
+            Family::Product => self.product,
+            Family::Map => self.map,
+            Family::Wide => self.wide,
+            Family::Fold => self.fold,
+            Family::Fill => self.fill,
+            Family::Copy => None,
+        }
+    }
+}
+
+/// The defaults of the lanes at a level; `None`: no lanes, which nobody asks then.
+pub fn lanes_costs(level: Level) -> LanesCosts {
     let picoseconds = |f32: f64, f64: f64| [f32 * 1e-6, f64 * 1e-6];
-    let (product, elementary) = match bits {
-        512.. => (picoseconds(15.0, 30.0), picoseconds(600.0, 1200.0)),
-        256.. => (picoseconds(30.0, 60.0), picoseconds(1200.0, 2500.0)),
-        _ => (picoseconds(80.0, 155.0), picoseconds(2500.0, 5000.0)),
+    let (product, elementary) = match level {
+        Level::Avx512 => (picoseconds(15.0, 30.0), picoseconds(600.0, 1200.0)),
+        Level::Avx2 => (picoseconds(30.0, 60.0), picoseconds(1200.0, 2500.0)),
+        Level::Portable => (picoseconds(80.0, 155.0), picoseconds(2500.0, 5000.0)),
     };
-    LanesCosts { product, elementary, memory: [12e3, 40e3], region: 4.0 }
+    let grains = Grains::of(level);
+    LanesCosts { product, elementary, memory: [12e3, 40e3], region: 4.0, grains }
 }
 
 /// Any wgpu device that is not Metal: the last column of 4.2 with Metal's thresholds of 4.1.
@@ -65,34 +112,40 @@ pub const WGPU: DeviceCosts = DeviceCosts {
     product: [1e-6, 4e-6],
     elementary: [60e-6, 120e-6],
     memory: 100e3,
-    thresholds: wgpu_thresholds,
+    thresholds: Thresholds {
+        product: Some(1 << 22),
+        map: Some(1 << 17),
+        wide: Some(1 << 18),
+        fold: None,
+        fill: Some(1 << 15),
+    },
     fold_cells: 256,
 };
-
-fn wgpu_thresholds(family: Family) -> Option<u64> {
-    match family {
-        Family::Product => Some(1 << 22),
-        Family::Map => Some(1 << 17),
-        Family::Wide => Some(1 << 18),
-        Family::Fill => Some(1 << 15),
-        Family::Fold | Family::Copy => None,
-    }
-}
 
 /// From how many multiply-adds the library is asked.
 pub const LIBRARY_THRESHOLD: u64 = 64;
 /// Fewer floating-point operations than this run on one thread of a threaded library.
-const LIBRARY_SINGLE: u64 = 1 << 21;
+pub const LIBRARY_SINGLE: u64 = 1 << 21;
 
 fn width(t: ElementType) -> usize {
     (t == ElementType::F64) as usize
 }
 
 impl Costs {
-    /// Microseconds on the lanes rung.
-    pub fn lanes_time(&self, call: &Call) -> f64 {
+    /// The reference's defaults.
+    pub fn defaults(level: Level, library_threads: usize) -> Costs {
+        Costs {
+            lanes: lanes_costs(level),
+            library: LibraryCosts { threads: library_threads, curves: Curves::default() },
+            device: WGPU,
+            origin: None,
+        }
+    }
+
+    /// Microseconds on the lanes rung with `threads` threads.
+    pub fn lanes_time(&self, call: &Call, threads: usize) -> f64 {
         let l = &self.lanes;
-        let w = width(call.raw);
+        let w = width(call.shown_type());
         let bytes = (bytes_of(&call.operands) + result_bytes(call)) as f64;
         let one = match call.family {
             Family::Product => call.units as f64 * l.product[w],
@@ -101,27 +154,47 @@ impl Costs {
             Family::Fill => call.units as f64 * l.elementary[1],
             Family::Wide | Family::Fold | Family::Copy => bytes / l.memory[0],
         };
-        if self.threads < 2 || one < 2.0 * l.region {
+        if threads < 2 || one < 2.0 * l.region {
             return one;
         }
-        let shared = (one / self.threads as f64).max(bytes / l.memory[1]);
+        let shared = (one / threads as f64).max(bytes / l.memory[1]);
         one.min(l.region + shared)
     }
 
-    /// Microseconds on the library rung: half the time of 256-bit lanes.
+    /// Microseconds on the library rung: as measured, else half the time of 256-bit lanes.
     pub fn library_time(&self, call: &Call) -> f64 {
-        let unit = lanes_costs(256).product[width(call.raw)] / 2.0;
+        if let Some((_, library)) = self.measured(call) {
+            return library;
+        }
+        let unit = lanes_costs(Level::Avx2).product[width(call.shown_type())] / 2.0;
         let one = call.units as f64 * unit;
-        if 2 * call.units < LIBRARY_SINGLE || self.library_threads < 2 {
+        if 2 * call.units < LIBRARY_SINGLE || self.library.threads < 2 {
             return one;
         }
-        2.0 + one / self.library_threads as f64
+        2.0 + one / self.library.threads as f64
+    }
+
+    /// Microseconds of this product on the lanes and on the library, where both were measured.
+    fn measured(&self, call: &Call) -> Option<(f64, f64)> {
+        self.library.curves.times(width(call.shown_type()), place_of(call)?)
+    }
+
+    /// Whether the library is slower than the rung after it: its time and the other.
+    pub fn library_offer(&self, call: &Call, lanes: Option<usize>) -> Result<(), Decline> {
+        if call.units < LIBRARY_THRESHOLD {
+            let need = LIBRARY_THRESHOLD;
+            return Err(Decline::LibrarySmall { have: call.units, need });
+        }
+        let Some(threads) = lanes else { return Ok(()) };
+        let here = self.library_time(call);
+        let there = self.measured(call).map_or_else(|| self.lanes_time(call, threads), |t| t.0);
+        if here > there { Err(Decline::Slower { here, there }) } else { Ok(()) }
     }
 
     /// Microseconds on the device with every operand here and the result wanted here.
     pub fn device_time(&self, call: &Call) -> f64 {
         let d = &self.device;
-        let w = width(call.raw);
+        let w = width(call.shown_type());
         let (up, down) = (bytes_of(&call.operands) as f64, result_bytes(call) as f64);
         let work = match call.family {
             Family::Product => call.units as f64 * d.product[w],
@@ -133,7 +206,7 @@ impl Costs {
 
     /// Microseconds on the portable rung.
     pub fn portable_time(&self, call: &Call) -> f64 {
-        20.0 * self.lanes_time(call)
+        20.0 * self.lanes_time(call, 1)
     }
 
     /// Whether a call is large enough for the device, before anything is described.
@@ -142,7 +215,7 @@ impl Costs {
         let Offer::RoundTrip(family) = offer else {
             return Err(Decline::NotResident { bytes: moved });
         };
-        let Some(need) = (self.device.thresholds)(family) else {
+        let Some(need) = self.device.thresholds.of(family) else {
             return Err(Decline::NotResident { bytes: moved });
         };
         if call.units < need {
@@ -155,6 +228,20 @@ impl Costs {
         }
         Ok(())
     }
+}
+
+/// Where a product stands among the measured ones.
+pub(crate) fn place_of(call: &Call) -> Option<Place> {
+    let Detail::Product(p) = call.detail else { return None };
+    let folds = p.form == Form::Folds;
+    let turned = folds && turned(call, p.columns == 1);
+    Some(Place::of(p.batch, [p.rows, p.columns, p.inner], folds, turned))
+}
+
+/// Whether the rows of a matrix-vector product do not lie along memory.
+fn turned(call: &Call, matrix_first: bool) -> bool {
+    let (matrix, axis) = if matrix_first { (0, 2) } else { (1, 1) };
+    call.operands.get(matrix).is_some_and(|x| x.strides().get(axis) != Some(&1))
 }
 
 fn result_bytes(call: &Call) -> u64 {

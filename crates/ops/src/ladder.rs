@@ -3,7 +3,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
-use crate::costs::{Costs, LIBRARY_THRESHOLD, WGPU, lanes_costs};
+use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
 use crate::explain::{Calls, Outcome};
 use crate::record::{Entry, Exactness, Op};
@@ -17,9 +17,13 @@ use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_math::random::State;
 use smallvec::{SmallVec, smallvec};
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Small calls into a threaded library before a note says so.
+const MOST_SMALL_CALLS: u64 = 64;
 
 type Declines = SmallVec<[(Rung, Decline); 4]>;
 
@@ -38,6 +42,8 @@ pub trait Caller {
     /// `file:line:column` of a site.
     fn place(&self, site: Site) -> String;
     fn warn(&mut self, message: &str);
+    /// What is worth knowing and no warning; a caller that nobody reads leaves it.
+    fn note(&mut self, _message: &str) {}
 }
 
 /// A caller without a program: Rust code and tests.
@@ -63,8 +69,12 @@ pub struct Ladder {
     pub context: Context,
     pub calls: Calls,
     kernels: KernelCache,
+    /// Calls too small for the threads of a library that cannot be told to use one.
+    small_calls: Cell<u64>,
     /// Warnings given already: operation, code and site.
     warned: HashSet<(&'static str, &'static str, Option<Site>)>,
+    /// Notes are not wanted.
+    pub quiet: bool,
     /// Ask only this rung, and skip its threshold: for tests and benchmarks.
     pub only: Option<Rung>,
 }
@@ -76,11 +86,16 @@ impl Ladder {
         let mut notices = Vec::new();
         let lanes = (!settings.portable.value && settings.simd.value).then(|| {
             let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
-            Lanes::new(asked.unwrap_or_else(rung_lanes::default_threads))
+            asked.map_or_else(Lanes::of_machine, Lanes::new)
         });
         let library = find_library(settings, &mut notices);
         let device = find_device(settings, &mut notices);
-        (Ladder::with_rungs(settings, lanes, library, device), notices)
+        let mut ladder = Ladder::with_rungs(settings, lanes, library, device);
+        let run = || ladder.key();
+        let (costs, notice) = costs::file::of_run(&settings.costs, run, &ladder.costs);
+        notices.extend(notice);
+        ladder.use_costs(costs);
+        (ladder, notices)
     }
 
     /// A ladder of rungs that the caller made; an absent one carries its reason.
@@ -90,12 +105,8 @@ impl Ladder {
         library: std::result::Result<Library, Decline>,
         device: std::result::Result<Arc<dyn Device>, Decline>,
     ) -> Ladder {
-        let costs = Costs {
-            lanes: lanes_costs(lanes.as_ref().map_or(64, |l| l.level().bits())),
-            threads: lanes.as_ref().map_or(1, |l| l.workers().threads()),
-            library_threads: library.as_ref().map_or(1, Library::threads),
-            device: WGPU,
-        };
+        let level = lanes.as_ref().map_or(rung_lanes::Level::Portable, Lanes::level);
+        let costs = Costs::defaults(level, library.as_ref().map_or(1, Library::threads));
         let generator = settings.seed.value.map_or(State::default(), |n| State::seeded(n.into()));
         Ladder {
             settings: settings.clone(),
@@ -106,7 +117,9 @@ impl Ladder {
             context: Context { generator },
             calls: Calls::default(),
             kernels: KernelCache::default(),
+            small_calls: Cell::new(0),
             warned: HashSet::new(),
+            quiet: false,
             only: None,
         }
     }
@@ -118,6 +131,25 @@ impl Ladder {
     /// Turns the comparison with the definition on or off, as `--on-decline=verify` does.
     pub fn verify(&mut self, on: bool) {
         self.settings.on_decline.value = if on { OnDecline::Verify } else { OnDecline::Ok };
+    }
+
+    /// Lets these costs decide, and the lanes use their grains.
+    pub fn use_costs(&mut self, costs: Costs) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.set_grains(costs.lanes.grains);
+        }
+        self.costs = costs;
+    }
+
+    /// What measured costs must have been measured for to hold here.
+    pub fn key(&self) -> Key {
+        let level = self.lanes.as_ref().map_or(rung_lanes::Level::Portable, Lanes::level);
+        let device = self.device.as_ref().ok().map(|device| device.info());
+        Key::new(level, self.threads(), self.library.as_ref().ok(), device)
+    }
+
+    fn threads(&self) -> usize {
+        self.lanes.as_ref().map_or(1, |lanes| lanes.workers().threads())
     }
 
     pub fn lanes(&self) -> Option<&Lanes> {
@@ -181,6 +213,8 @@ impl Ladder {
             });
         }
         self.retire_lost_device(&declines, caller);
+        self.note_other_work(caller);
+        self.note_small_calls(caller);
         self.judge(call, rung, &raw, &declines, caller)?;
         Ok(raw)
     }
@@ -260,7 +294,7 @@ impl Ladder {
         let rungs = &call.op.rungs;
         let mut best = self.costs.portable_time(call);
         if self.lanes.is_some() && rungs.lanes.kernel().is_some() {
-            best = best.min(self.costs.lanes_time(call));
+            best = best.min(self.costs.lanes_time(call, self.threads()));
         }
         if self.library.is_ok() && rungs.library.kernel().is_some() {
             best = best.min(self.costs.library_time(call));
@@ -275,11 +309,52 @@ impl Ladder {
         };
         match &call.op.rungs.library {
             Entry::None(reason) => Ok(Answer::Declined(Decline::NoKernel(reason))),
-            Entry::Has(_) if call.units < LIBRARY_THRESHOLD && self.only.is_none() => {
-                let need = LIBRARY_THRESHOLD;
-                Ok(Answer::Declined(Decline::LibrarySmall { have: call.units, need }))
+            Entry::Has(kernel) => {
+                if self.only.is_none() {
+                    let lanes = call.op.rungs.lanes.kernel().and(self.lanes.as_ref());
+                    let threads = lanes.map(|lanes| lanes.workers().threads());
+                    if let Err(reason) = self.costs.library_offer(call, threads) {
+                        return Ok(Answer::Declined(reason));
+                    }
+                }
+                self.make_way(library, call);
+                kernel(call, library)
             }
-            Entry::Has(kernel) => kernel(call, library),
+        }
+    }
+
+    /// A small call runs on one thread of the library; before a threaded one, ours sleep.
+    fn make_way(&self, library: &Library, call: &Call) {
+        let large = 2 * call.units >= costs::LIBRARY_SINGLE;
+        if library.share(large) == 1 {
+            return;
+        }
+        if !large {
+            self.small_calls.set(self.small_calls.get() + 1);
+        }
+        if let Some(lanes) = &self.lanes {
+            lanes.workers().rest();
+        }
+    }
+
+    /// Says once that a threaded library, which has no setter for them, gets small calls.
+    fn note_small_calls(&self, caller: &mut dyn Caller) {
+        if self.small_calls.get() == MOST_SMALL_CALLS && !self.quiet {
+            self.small_calls.set(MOST_SMALL_CALLS + 1);
+            let threads = self.costs.library.threads;
+            caller.note(&format!(
+                "--blas: {MOST_SMALL_CALLS} small calls into a library with {threads} threads; \
+                 set its thread count or leave the flag out."
+            ));
+        }
+    }
+
+    /// Says once that other work on the machine took threads away.
+    fn note_other_work(&self, caller: &mut dyn Caller) {
+        let noted = self.lanes.as_ref().and_then(|lanes| lanes.workers().note());
+        if let Some(count) = noted.filter(|_| !self.quiet) {
+            let plural = if count == 1 { "" } else { "s" };
+            caller.note(&format!("other work on this machine; using {count} thread{plural}."));
         }
     }
 

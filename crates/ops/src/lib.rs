@@ -23,6 +23,7 @@ pub mod round_trip;
 pub mod samples;
 mod shape;
 pub mod table;
+pub mod tune;
 mod value;
 pub mod verify;
 

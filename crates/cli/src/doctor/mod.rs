@@ -227,8 +227,7 @@ fn lanes(request: &Request) -> Finding {
         let text = format!("taken away by {}", setting.origin);
         return Finding::new("lanes", Mark::NotApplicable, text);
     }
-    let machine = std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = settings.threads.value.unwrap_or(machine);
+    let asked = settings.threads.value.unwrap_or_else(rung_lanes::default_threads);
     let lanes = Lanes::new(if settings.parallel.value { asked } else { 1 });
     let threads = counted(lanes.workers().threads(), "thread");
     let level = lanes.level().describe();

@@ -1,7 +1,9 @@
 //! Flags that choose where a program's operations run, and with which numbers.
 
 use super::{FLAG, Flag, Group, Takes, show_switch};
-use rung_base::settings::{DeviceChoice, Explain, OnDecline, Origin, Precision, Setting};
+use rung_base::settings::{
+    CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Precision, Setting,
+};
 use std::path::PathBuf;
 
 /// Most threads a run may ask for.
@@ -160,6 +162,29 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "--costs",
+        takes: Takes::Text("FILE|default"),
+        variable: Some("RUNG_COSTS"),
+        key: Some("costs"),
+        group: Group::Ladder,
+        summary: "the costs that decide who takes a call: a file of rung tune",
+        detail: &[
+            "Without it costs.toml in the user's configuration directory, if there is",
+            "one; default takes the built-in costs.",
+        ],
+        apply: |request, given, origin| {
+            let choice = match given.text() {
+                "" => return Err("expected a file or default".into()),
+                "default" => CostsChoice::Default,
+                file => CostsChoice::File(PathBuf::from(file)),
+            };
+            request.settings.costs.set(choice, origin);
+            Ok(())
+        },
+        show: Some(|request| shown_costs(&request.settings.costs)),
+        ..FLAG
+    },
+    Flag {
         takes: Takes::Text("PATH"),
         variable: Some("RUNG_BLAS"),
         key: Some("blas-path"),
@@ -251,8 +276,19 @@ pub const NUMBERS: &[Flag] = &[
 ];
 
 fn shown_threads(setting: &Setting<Option<usize>>) -> (String, Origin) {
-    let machine = || std::thread::available_parallelism().map_or(1, usize::from);
-    (setting.value.unwrap_or_else(machine).to_string(), setting.origin.clone())
+    let threads = setting.value.unwrap_or_else(rung_lanes::default_threads);
+    (threads.to_string(), setting.origin.clone())
+}
+
+/// The user's own file counts only where there is one.
+fn shown_costs(setting: &Setting<CostsChoice>) -> (String, Origin) {
+    let text = match &setting.value {
+        CostsChoice::File(path) if setting.origin != Origin::BuiltIn || path.exists() => {
+            path.display().to_string()
+        }
+        _ => "default".to_string(),
+    };
+    (text, setting.origin.clone())
 }
 
 #[cfg(test)]

@@ -60,9 +60,19 @@ impl Caller for Program<'_> {
     }
 
     fn warn(&mut self, message: &str) {
+        self.say("warning", message);
+    }
+
+    fn note(&mut self, message: &str) {
+        self.say("note", message);
+    }
+}
+
+impl Program<'_> {
+    fn say(&mut self, kind: &str, message: &str) {
         let stream = self.0.variable(symbol::ERROR_OUTPUT).clone();
-        // A warning that cannot be written is no reason to stop the program.
-        let _ = self.0.write(&stream, &format!("rung: warning: {message}\n"));
+        // A message that cannot be written is no reason to stop the program.
+        let _ = self.0.write(&stream, &format!("rung: {kind}: {message}\n"));
     }
 }
 

@@ -1,0 +1,162 @@
+//! A device's floor, link and unit times, and from which sizes it beats the lanes.
+
+use super::Timer;
+use crate::arguments::Arguments;
+use crate::call::{Call, Context, Prepared};
+use crate::costs::{DeviceCosts, LanesCosts, Thresholds, WGPU};
+use crate::decline::Answer;
+use crate::round_trip::{KernelCache, RoundTrip};
+use crate::table;
+use crate::value::Value;
+use rung_array::Array;
+use rung_base::{ElementType, Shape};
+use rung_device::Device;
+use rung_math::random::State;
+
+/// Bytes moved to measure the link.
+const LINK: usize = 16 << 20;
+
+/// What could not be measured keeps its default.
+pub fn costs(timer: &Timer<'_>, device: &dyn Device, lanes: &LanesCosts) -> DeviceCosts {
+    let mut costs = WGPU;
+    link(timer, device, &mut costs);
+    let bench = Bench { timer, device, kernels: KernelCache::default() };
+    if let Some(floor) = bench.call("exp", &[&[4]], ElementType::F32) {
+        costs.floor = floor;
+    }
+    let widths = if device.info().f64 { 2 } else { 1 };
+    for (width, element) in [ElementType::F32, ElementType::F64].into_iter().enumerate() {
+        if width == widths {
+            // Nobody asks: a device without doubles declines them.
+            costs.product[1] = 4.0 * costs.product[0];
+            costs.elementary[1] = 4.0 * costs.elementary[0];
+            break;
+        }
+        let work = |us: f64, up: usize, down: usize| {
+            let bytes = element.size() as f64;
+            let moved = (up as f64 / costs.up + down as f64 / costs.down) * bytes;
+            // On a fast link the rest may drown in the noise: a tenth of the call is work.
+            (us - costs.floor - moved).max(us / 10.0)
+        };
+        let n = 256;
+        if let Some(us) = bench.call("matmul", &[&[n, n], &[n, n]], element) {
+            costs.product[width] = work(us, 2 * n * n, n * n) / (n * n * n) as f64;
+        }
+        let n = 1 << 18;
+        if let Some(us) = bench.call("exp", &[&[n]], element) {
+            costs.elementary[width] = work(us, n, n) / n as f64;
+        }
+        if let (0, Some(us)) = (width, bench.call("add", &[&[512, 1], &[1, 512]], element)) {
+            costs.memory = (512 * 512 * 4) as f64 / work(us, 1024, 512 * 512);
+        }
+    }
+    costs.thresholds = thresholds(&costs, lanes);
+    costs
+}
+
+fn link(timer: &Timer, device: &dyn Device, costs: &mut DeviceCosts) {
+    let mut bytes = vec![1u8; LINK];
+    let Ok(buffer) = device.upload(&bytes) else { return };
+    let mut works = true;
+    let down = timer.median(&mut || works &= device.download(&buffer, &mut bytes).is_ok());
+    // An upload may only be queued; reading a byte of it back waits for it.
+    let mut byte = [0u8; 4];
+    let up = timer.median(&mut || {
+        let sent = device.upload(&bytes);
+        works &= sent.is_ok_and(|buffer| device.download(&buffer, &mut byte).is_ok());
+    });
+    if works {
+        (costs.up, costs.down) = (LINK as f64 / up, LINK as f64 / down);
+    }
+}
+
+struct Bench<'a, 't> {
+    timer: &'a Timer<'t>,
+    device: &'a dyn Device,
+    kernels: KernelCache,
+}
+
+impl Bench<'_, '_> {
+    /// Microseconds of one call with everything carried; `None` when the device declines it.
+    fn call(&self, name: &str, shapes: &[&[usize]], element: ElementType) -> Option<f64> {
+        let op = table::find(name)?;
+        let member = op.rungs.device.kernel()?;
+        let call = prepared(op, shapes, element)?;
+        let run = || {
+            let trip = RoundTrip::new(self.device, &self.kernels);
+            matches!((member.run)(&call, &trip), Ok(answer) if !matches!(answer, Answer::Declined(_)))
+        };
+        let mut done = run();
+        let us = self.timer.median(&mut || done &= run());
+        done.then_some(us)
+    }
+}
+
+fn prepared(
+    op: &'static crate::Op,
+    shapes: &[&[usize]],
+    element: ElementType,
+) -> Option<Box<Call>> {
+    let array = |extents: &&[usize]| {
+        let shape = Shape::new(extents.iter().copied()).ok()?;
+        let values: Vec<f64> = (0..shape.size()).map(|i| 0.5 + (i % 97) as f64 / 97.0).collect();
+        Array::from_slice(&values, shape).ok()?.convert(element).ok().map(Value::Array)
+    };
+    let values = shapes.iter().map(array).collect::<Option<Vec<_>>>()?;
+    let arguments = Arguments::bind(op, values).ok()?;
+    match (op.prepare)(op, arguments, &mut Context { generator: State::default() }).ok()? {
+        Prepared::Call(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// A call of a family with this much work: bytes up, bytes down, and microseconds of work on the
+/// device and on one core of the lanes, all in f32.
+type Model = fn(f64, &DeviceCosts, &LanesCosts) -> (f64, f64, f64, f64);
+
+/// For each family the smallest power of two from which every larger call is faster there.
+fn thresholds(device: &DeviceCosts, lanes: &LanesCosts) -> Thresholds {
+    let product: Model = |units, d, l| {
+        let cells = 4.0 * units.powf(2.0 / 3.0);
+        (2.0 * cells, cells, units * d.product[0], units * l.product[0])
+    };
+    let map: Model = |n, d, l| (4.0 * n, 4.0 * n, n * d.elementary[0], n * l.elementary[0]);
+    let wide: Model = |n, d, l| (0.0, 4.0 * n, 4.0 * n / d.memory, 4.0 * n / l.memory[0]);
+    let fold: Model = |n, d, l| (4.0 * n, 0.0, 4.0 * n / d.memory, 4.0 * n / l.memory[0]);
+    let fill: Model = |n, d, l| (0.0, 8.0 * n, n * d.elementary[1], n * l.elementary[1]);
+    let least = |model: Model| {
+        let faster = |power: &u32| {
+            let (up, down, there, here) = model(f64::from(*power).exp2(), device, lanes);
+            device.floor + up / device.up + there + down / device.down < here
+        };
+        let powers = (8..=30).rev().take_while(faster);
+        powers.last().map(|power| 1u64 << power)
+    };
+    Thresholds {
+        product: least(product),
+        map: least(map),
+        wide: least(wide),
+        fold: least(fold),
+        fill: least(fill),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::costs::lanes_costs;
+    use rung_lanes::Level;
+
+    #[test]
+    fn thresholds_follow_from_the_times() {
+        let lanes = lanes_costs(Level::Avx2);
+        let device = DeviceCosts { floor: 16.0, up: 30e3, down: 30e3, memory: 200e3, ..WGPU };
+        let t = thresholds(&device, &lanes);
+        // 16 us against 30 ps a multiply-add: between 2^19 and 2^20 of them.
+        assert_eq!(t.product, Some(1 << 20));
+        assert!(t.map.is_some_and(|n| n <= 1 << 15), "{t:?}");
+        let slow = DeviceCosts { up: 1e3, down: 1e3, ..device };
+        let t = thresholds(&slow, &lanes);
+        assert_eq!((t.wide, t.fold), (None, None));
+    }
+}

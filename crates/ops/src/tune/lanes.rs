@@ -1,0 +1,179 @@
+//! The lanes' unit times, the price of a parallel region, and from which sizes threads help.
+
+use super::Timer;
+use crate::costs::{LanesCosts, lanes_costs};
+use rung_lanes::elementwise::{map, zip};
+use rung_lanes::{Cost, Float, Grain, Lanes, Level, Matrix, Operand, Work, copy, fold, random};
+use rung_math::random::{Fill, State};
+use std::time::{Duration, Instant};
+
+/// Steps that `costs` announces.
+pub const STEPS: usize = 2 + Work::ALL.len();
+
+/// Threads have to save a tenth before a size counts as theirs.
+const WORTH: f64 = 0.9;
+/// A piece lasts at least this long, against some 50 ns to claim one.
+const PIECE: f64 = 2.0;
+
+/// Works until the clocks are up.
+pub fn warm(level: Level, time: Duration) {
+    let (lanes, mut room) = (Lanes::with(level, 1), Room::new(1 << 14));
+    let start = Instant::now();
+    while start.elapsed() < time {
+        room.run(Work::ProductSingle, &lanes, 1 << 18);
+    }
+}
+
+pub fn costs(timer: &mut Timer, level: Level, threads: usize) -> LanesCosts {
+    let one = Lanes::with(level, 1);
+    let mut costs = lanes_costs(level);
+    timer.step("lanes");
+    let mut room = Room::new(1 << 18);
+    let mut unit = |work, size: usize| {
+        timer.median(&mut || room.run(work, &one, size)) / room.units(work, size)
+    };
+    costs.product = [unit(Work::ProductSingle, 1 << 24), unit(Work::ProductDouble, 1 << 24)];
+    costs.elementary = [
+        timer.median(&mut || exponentials(&one, &room.single, &mut room.single_out)) / 4096.0,
+        timer.median(&mut || exponentials(&one, &room.double, &mut room.double_out)) / 4096.0,
+    ];
+    timer.step("memory");
+    let mut lanes = Lanes::with(level, threads);
+    costs.memory = memory(timer, &one, &lanes);
+    if threads > 1 {
+        let workers = lanes.workers();
+        costs.region = timer.median(&mut || workers.run(threads, &|_| {}));
+    }
+    for work in Work::ALL {
+        timer.step(work.name());
+        if threads > 1 && measured(work) {
+            let grain = grain(timer, &one, &mut lanes, work);
+            costs.grains.set(work, grain);
+        }
+    }
+    costs
+}
+
+/// Whether a kernel of that kind can be measured; the others keep their defaults.
+fn measured(work: Work) -> bool {
+    !matches!(work, Work::Sort | Work::Scan)
+}
+
+fn exponentials<T: Float>(lanes: &Lanes, from: &[T], to: &mut [T]) {
+    let x = Operand::new(from, 0, &[1]);
+    map::<rung_math::Exp, T>(lanes, Cost::Elementary, &[4096], x, &mut to[..4096]);
+}
+
+/// Bytes a microsecond of a copy that no cache holds, read and write together.
+fn memory(timer: &Timer, one: &Lanes, all: &Lanes) -> [f64; 2] {
+    const ELEMENTS: usize = 1 << 21;
+    let (from, mut to) = (vec![1.0f64; ELEMENTS], vec![0.0f64; ELEMENTS]);
+    let rate = |us: f64| (ELEMENTS * 2 * size_of::<f64>()) as f64 / us;
+    let mut copied = |lanes: &Lanes| {
+        copy::pack(lanes, &[ELEMENTS], Operand::new(&from, 0, &[1]), &mut to);
+    };
+    let single = rate(timer.median(&mut || copied(one)));
+    // What all cores reach together is never less than what one does.
+    [single, rate(timer.median(&mut || copied(all))).max(single)]
+}
+
+/// The smallest size from which threads help at every larger one.
+fn grain(timer: &Timer, one: &Lanes, shared: &mut Lanes, work: Work) -> Grain {
+    let (smallest, largest) = match work {
+        Work::ProductSingle | Work::ProductDouble => (1 << 12, 1 << 24),
+        _ => (1 << 11, 1 << 20),
+    };
+    let mut room = Room::new(largest.min(1 << 20));
+    let mut second = Room::new(largest.min(1 << 20));
+    let mut grain = Grain { threshold: usize::MAX, piece: 1 << 13 };
+    let mut size = largest;
+    while size >= smallest {
+        let mut grains = *shared.grains();
+        grains.set(work, Grain { threshold: 1, piece: (size / 8).clamp(1, 1 << 13) });
+        shared.set_grains(grains);
+        let lanes = &*shared;
+        let [alone, together] =
+            timer.race([&mut || room.run(work, one, size), &mut || second.run(work, lanes, size)]);
+        if together > WORTH * alone {
+            break;
+        }
+        let unit = alone / room.units(work, size);
+        grain.piece = ((PIECE / unit) as usize).next_power_of_two().clamp(1 << 9, 1 << 16);
+        grain.threshold = room.units(work, size) as usize;
+        size /= 2;
+    }
+    grain
+}
+
+/// Operands and results of every kind of work.
+struct Room {
+    single: Vec<f32>,
+    double: Vec<f64>,
+    other: Vec<f64>,
+    single_out: Vec<f32>,
+    double_out: Vec<f64>,
+}
+
+/// The side of the square product with about that many multiply-adds.
+fn side(units: usize) -> usize {
+    (units as f64).cbrt().round() as usize
+}
+
+impl Room {
+    fn new(size: usize) -> Room {
+        // Values near 1 keep clear of subnormals and infinities.
+        let value = |i: usize| 0.5 + (i % 1000) as f64 / 1000.0;
+        Room {
+            single: (0..size).map(|i| value(i) as f32).collect(),
+            double: (0..size).map(value).collect(),
+            other: (0..size).map(|i| value(i + 7)).collect(),
+            single_out: vec![0.0; size],
+            double_out: vec![0.0; size],
+        }
+    }
+
+    /// How many units `run` does for a size.
+    fn units(&self, work: Work, size: usize) -> f64 {
+        match work {
+            Work::ProductSingle | Work::ProductDouble => (side(size) as f64).powi(3),
+            _ => size as f64,
+        }
+    }
+
+    fn run(&mut self, work: Work, lanes: &Lanes, size: usize) {
+        let (x, y) = (&self.double[..], &self.other[..]);
+        let (a, b) = (Operand::new(x, 0, &[1]), Operand::new(y, 0, &[1]));
+        let out = &mut self.double_out[..];
+        match work {
+            Work::Light => {
+                zip::<rung_math::Add, f64>(lanes, Cost::Light, &[size], a, b, &mut out[..size]);
+            }
+            Work::Elementary => {
+                map::<rung_math::Exp, f64>(lanes, Cost::Elementary, &[size], a, &mut out[..size]);
+            }
+            Work::Fold => out[0] = fold::whole::<fold::Sum, f64>(lanes, &[size], a),
+            Work::ProductSingle => {
+                square(lanes, side(size), &self.single, &self.single, &mut self.single_out);
+            }
+            Work::ProductDouble => square(lanes, side(size), x, y, out),
+            Work::Copy => {
+                // Turned, as a packed transpose is; a straight copy is the memory's affair.
+                let rows = 1usize << (size.ilog2() / 2);
+                let shape = [rows, size / rows];
+                let strides = [1, rows as isize];
+                copy::pack(lanes, &shape, Operand::new(x, 0, &strides), &mut out[..size]);
+            }
+            Work::Fill => {
+                random::fill(lanes, Fill::Uniform { low: 0.0, high: 1.0 }, State::default(), {
+                    &mut out[..size]
+                });
+            }
+            Work::Sort | Work::Scan => {}
+        }
+    }
+}
+
+fn square<T: Float>(lanes: &Lanes, n: usize, a: &[T], b: &[T], out: &mut [T]) {
+    let matrix = |data| Matrix { data, offset: 0, rows: n, columns: n, row: n as isize, column: 1 };
+    rung_lanes::product(lanes, matrix(a), matrix(b), &mut out[..n * n]);
+}
