@@ -1,13 +1,9 @@
 //! Elements picked by position or by a mask. Nothing is computed, so any element type will do.
 
-use crate::Lanes;
 use crate::level::Loop;
 use crate::share::{Cells, each_share, in_shares};
 use crate::sort::Slices;
-
-/// Elements from which threads help, and the least a piece holds: as element-wise work.
-const THRESHOLD: usize = 1 << 16;
-const GRAIN: usize = 1 << 13;
+use crate::{Lanes, Work};
 
 /// Runs shorter than this are copied cell by cell: a call of the system's copy costs about 5 ns.
 const SHORT: usize = 8;
@@ -31,7 +27,7 @@ pub fn take<T: Copy + Send + Sync>(
         return;
     }
     let runs = outer * positions.len();
-    let share = runs.div_ceil(lanes.workers().pieces(out.len(), THRESHOLD, GRAIN)) * inner;
+    let share = runs.div_ceil(lanes.pieces(Work::Copy, out.len())) * inner;
     each_share(lanes, out, share, &|start, own| {
         let (mut plane, mut place) =
             (start / inner / positions.len(), start / inner % positions.len());
@@ -78,7 +74,7 @@ pub fn one_each<T: Copy + Send + Sync>(
 ) {
     assert_eq!(x.len(), columns.len() * width, "a column for each row");
     assert_eq!(out.len(), columns.len(), "cells of picked elements");
-    in_shares(lanes, out, THRESHOLD, GRAIN, &|start, own| {
+    in_shares(lanes, out, Work::Copy, &|start, own| {
         for (row, (cell, column)) in own.iter_mut().zip(&columns[start..]).enumerate() {
             assert!(*column < width, "a column beyond the matrix");
             *cell = x[(start + row) * width + column];
@@ -103,7 +99,7 @@ pub fn compress<T: Copy + Send + Sync>(
         let kept: Vec<usize> = (0..length).filter(|&i| mask[i]).collect();
         return take(lanes, x, slices, &kept, out);
     }
-    let share = length.div_ceil(lanes.workers().pieces(length, THRESHOLD, GRAIN)).max(1);
+    let share = length.div_ceil(lanes.pieces(Work::Copy, length)).max(1);
     let pieces = length.div_ceil(share);
     let part = |piece: usize| piece * share..length.min((piece + 1) * share);
     let mut starts = vec![0; pieces + 1];

@@ -1,14 +1,10 @@
 //! Counts: of numbers between edges (`math::locate::bin`) and of small integers.
 
-use crate::Lanes;
 use crate::level::Loop;
+use crate::{Lanes, Work};
 use rung_math::locate::bin;
 use rung_math::order::place;
 use std::sync::{Mutex, PoisonError};
-
-/// Elements from which threads help, and the least a piece holds.
-const THRESHOLD: usize = 1 << 16;
-const GRAIN: usize = 1 << 14;
 
 /// Elements whose bins are guessed at a time.
 const BLOCK: usize = 512;
@@ -32,7 +28,9 @@ impl Bins<'_> {
     /// When there are not as many counts as bins.
     pub fn tally<T: Copy + Into<f64> + Sync>(&self, lanes: &Lanes, x: &[T], counts: &mut [i64]) {
         assert_eq!(counts.len(), self.count(), "cells of a histogram");
-        let pieces = lanes.workers().pieces(x.len(), THRESHOLD, GRAIN.max(4 * counts.len()));
+        // A piece counts by itself first, which has to be worth its counts.
+        let most = (x.len() / (4 * counts.len().max(1))).max(1);
+        let pieces = lanes.pieces(Work::Scatter, x.len()).min(most);
         let share = x.len().div_ceil(pieces).max(1);
         let total = Mutex::new(counts);
         lanes.workers().run(x.len().div_ceil(share), &|piece| {

@@ -10,7 +10,6 @@ mod blocks;
 mod pack;
 mod tile;
 
-use crate::level::Level;
 use crate::vector::Float;
 use crate::{Lanes, Work};
 use blocks::Target;
@@ -134,4 +133,3 @@ fn check<T: Copy>(a: &Matrix<T>, b: &Matrix<T>, slabs: &[(usize, usize)], cells:
     let inside = fits(a, &|slab| slab.0) && fits(b, &|slab| slab.1);
     assert!(inside, "a product operand leaves its slice");
 }
-

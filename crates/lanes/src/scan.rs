@@ -7,14 +7,10 @@
 use crate::level::Loop;
 use crate::share::Cells;
 use crate::sort::Slices;
-use crate::{Lanes, Level};
+use crate::{Lanes, Level, Work};
 use core::marker::PhantomData;
 use rung_math::fold::{Adding, CHUNK, Combine, Multiplying};
 use rung_math::scan::SEGMENT;
-
-/// Elements from which threads help, and the least a piece holds.
-const THRESHOLD: usize = 1 << 16;
-const GRAIN: usize = 1 << 13;
 
 /// Segments that run side by side: an addition takes 3 to 4 cycles, two start in each.
 const ABREAST: usize = 8;
@@ -143,7 +139,7 @@ where
     /// Slices of at most `SHORT`, eight side by side.
     fn short(&self, lanes: &Lanes, x: &[T], length: usize, out: &mut [U]) {
         let rows = x.len() / length;
-        let pieces = lanes.workers().pieces(x.len(), THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Scan, x.len());
         let share = rows.div_ceil(pieces).next_multiple_of(ABREAST);
         let cells = Cells::new(out);
         lanes.workers().run(rows.div_ceil(share), &|piece| {
@@ -251,7 +247,7 @@ where
     /// which first find the totals.
     fn long(&self, lanes: &Lanes, x: &[T], length: usize, out: &mut [U]) {
         let rows = x.len() / length;
-        let pieces = lanes.workers().pieces(x.len(), THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Scan, x.len());
         if pieces == 1 || rows >= pieces {
             let share = rows.div_ceil(pieces);
             let cells = Cells::new(out);
@@ -281,7 +277,7 @@ where
     fn shared(&self, lanes: &Lanes, x: &[T], out: &mut [U]) {
         let chunks = x.len().div_ceil(CHUNK);
         let mut before: Vec<Option<T::Sum>> = vec![None; chunks];
-        let share = chunks.div_ceil(lanes.workers().pieces(x.len(), THRESHOLD, GRAIN));
+        let share = chunks.div_ceil(lanes.pieces(Work::Scan, x.len()));
         let pieces = chunks.div_ceil(share);
         let own = |piece: usize| piece * share..chunks.min((piece + 1) * share);
         let part = |chunk: usize| &x[chunk * CHUNK..x.len().min((chunk + 1) * CHUNK)];
@@ -312,7 +308,7 @@ where
     /// Slices of inner axes: rows of columns.
     fn columns(&self, lanes: &Lanes, x: &[T], slices: Slices, out: &mut [U]) {
         let Slices { outer, length, inner } = slices;
-        let pieces = lanes.workers().pieces(x.len(), THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Scan, x.len());
         let bands = inner.div_ceil(COLUMNS).max(pieces.div_ceil(outer)).min(inner.div_ceil(16));
         let width = inner.div_ceil(bands).next_multiple_of(16);
         let bands = inner.div_ceil(width);

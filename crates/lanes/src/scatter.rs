@@ -1,13 +1,9 @@
 //! Rows added into rows by position, ascending for every destination: `math::accumulate`.
 
-use crate::Lanes;
 use crate::level::Loop;
 use crate::share::each_share;
+use crate::{Lanes, Work};
 use rung_math::accumulate::Accumulate;
-
-/// Elements from which threads help, and the least a piece holds.
-const THRESHOLD: usize = 1 << 16;
-const GRAIN: usize = 1 << 14;
 
 /// Rows from this width on are shared by threads: each reads all positions for its own rows.
 const SHARED: usize = 16;
@@ -31,7 +27,7 @@ pub fn scatter<T: Accumulate + Send + Sync>(
     assert!(to.iter().all(|row| *row < rows), "a position beyond the rows");
     let pieces = match width < SHARED {
         true => 1,
-        false => lanes.workers().pieces(source.len(), THRESHOLD, GRAIN),
+        false => lanes.pieces(Work::Scatter, source.len()),
     };
     each_share(lanes, out, rows.div_ceil(pieces) * width, &|start, own| {
         let first = start / width;

@@ -3,15 +3,11 @@
 //! Sixteen keys are searched at a time, halving together without a branch, so that sixteen reads
 //! are under way at once instead of one.
 
-use crate::Lanes;
 use crate::level::Loop;
 use crate::share::in_shares;
 use crate::sort::Sortable;
+use crate::{Lanes, Work};
 use core::hint::select_unpredictable;
-
-/// Keys from which threads help, and the least a piece holds: a search costs 10 to 50 ns.
-const THRESHOLD: usize = 1 << 12;
-const GRAIN: usize = 1 << 10;
 
 /// Keys searched together.
 const ABREAST: usize = 16;
@@ -35,7 +31,7 @@ impl<T: Sortable> Ascending<T> {
     /// When there are not as many cells as keys.
     pub fn places(&self, lanes: &Lanes, keys: &[T], right: bool, out: &mut [i64]) {
         assert_eq!(keys.len(), out.len(), "cells of places");
-        in_shares(lanes, out, THRESHOLD, GRAIN, &|start, own| {
+        in_shares(lanes, out, Work::Search, &|start, own| {
             let keys = &keys[start..start + own.len()];
             lanes.level().run(Loop(|| match right {
                 true => self.each::<true>(keys, own),
@@ -106,7 +102,7 @@ impl Samples<'_> {
         // A division for each pair of samples instead of each x; the same bits.
         let slope = |i: usize| (self.fp[i + 1] - self.fp[i]) / (self.xp[i + 1] - self.xp[i]);
         let slopes: Vec<f64> = (0..self.xp.len() - 1).map(slope).collect();
-        in_shares(lanes, out, THRESHOLD, GRAIN, &|start, own| {
+        in_shares(lanes, out, Work::Search, &|start, own| {
             lanes.level().run(Loop(|| {
                 let x = &x[start..start + own.len()];
                 for (x, out) in x.chunks(ABREAST).zip(own.chunks_mut(ABREAST)) {

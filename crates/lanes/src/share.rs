@@ -1,6 +1,6 @@
 //! A result cut into shares that threads write: the one place where a slice is split by address.
 
-use crate::Lanes;
+use crate::{Lanes, Work};
 
 /// Result cells that pieces share; each writes its own.
 pub(crate) struct Cells<U>(*mut U);
@@ -43,14 +43,13 @@ pub(crate) fn each_share<U: Send>(
     });
 }
 
-/// `each_share` with shares of about `grain` cells from `threshold` cells on.
+/// `each_share` with a share for each piece of this kind of work.
 pub(crate) fn in_shares<U: Send>(
     lanes: &Lanes,
     out: &mut [U],
-    threshold: usize,
-    grain: usize,
+    work: Work,
     body: &(dyn Fn(usize, &mut [U]) + Sync),
 ) {
-    let pieces = lanes.workers().pieces(out.len(), threshold, grain);
+    let pieces = lanes.pieces(work, out.len());
     each_share(lanes, out, out.len().div_ceil(pieces).max(1), body);
 }

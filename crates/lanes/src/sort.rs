@@ -15,7 +15,7 @@ mod words;
 
 use crate::level::Loop;
 use crate::share::{Cells, each_share};
-use crate::{Lanes, Level};
+use crate::{Lanes, Level, Work};
 use core::sync::atomic::Ordering::Relaxed;
 pub use positions::argsort;
 use radix::Digits;
@@ -57,9 +57,8 @@ impl Slices {
     }
 }
 
-/// Elements from which threads help, and about as many a piece holds: 16 KiB of f32.
-const THRESHOLD: usize = 1 << 14;
-const GRAIN: usize = 1 << 12;
+/// Elements of the slices that are sorted together: 16 KiB of f32.
+const BLOCK: usize = 1 << 12;
 
 /// Elements of one slice from which it is shared among threads.
 const SHARED: usize = 1 << 16;
@@ -98,9 +97,9 @@ fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
     if out.is_empty() {
         return;
     }
-    let pieces = lanes.workers().pieces(out.len(), THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::Sort, out.len());
     if inner == 1 {
-        let block = (GRAIN / length).max(1) * length;
+        let block = (BLOCK / length).max(1) * length;
         let share = (outer * length).div_ceil(block).div_ceil(pieces) * block;
         return each_share(lanes, out, share, &|start, own| {
             let x = &x[start..start + own.len()];

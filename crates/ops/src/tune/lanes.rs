@@ -3,7 +3,10 @@
 use super::Timer;
 use crate::costs::{LanesCosts, lanes_costs};
 use rung_lanes::elementwise::{map, zip};
-use rung_lanes::{Cost, Float, Grain, Lanes, Level, Matrix, Operand, Work, copy, fold, random};
+use rung_lanes::search::Ascending;
+use rung_lanes::sort::Slices;
+use rung_lanes::{Cost, Float, Grain, Lanes, Level, Matrix, Operand, Work};
+use rung_lanes::{copy, fold, random, scan, scatter, sort};
 use rung_math::random::{Fill, State};
 use std::time::{Duration, Instant};
 
@@ -46,17 +49,12 @@ pub fn costs(timer: &mut Timer, level: Level, threads: usize) -> LanesCosts {
     }
     for work in Work::ALL {
         timer.step(work.name());
-        if threads > 1 && measured(work) {
+        if threads > 1 {
             let grain = grain(timer, &one, &mut lanes, work);
             costs.grains.set(work, grain);
         }
     }
     costs
-}
-
-/// Whether a kernel of that kind can be measured; the others keep their defaults.
-fn measured(work: Work) -> bool {
-    !matches!(work, Work::Sort | Work::Scan)
 }
 
 fn exponentials<T: Float>(lanes: &Lanes, from: &[T], to: &mut [T]) {
@@ -98,7 +96,7 @@ fn grain(timer: &Timer, one: &Lanes, shared: &mut Lanes, work: Work) -> Grain {
             break;
         }
         let unit = alone / room.units(work, size);
-        grain.piece = ((PIECE / unit) as usize).next_power_of_two().clamp(1 << 9, 1 << 16);
+        grain.piece = ((PIECE / unit) as usize).next_power_of_two().clamp(1 << 9, 1 << 18);
         grain.threshold = room.units(work, size) as usize;
         size /= 2;
     }
@@ -112,7 +110,15 @@ struct Room {
     other: Vec<f64>,
     single_out: Vec<f32>,
     double_out: Vec<f64>,
+    /// Numbers to search among, and where the others go.
+    among: Ascending<f64>,
+    places: Vec<i64>,
+    /// Where rows are added.
+    rows: Vec<usize>,
 }
+
+/// Elements of a row that is sorted or added as a whole.
+const ROW: usize = 1 << 10;
 
 /// The side of the square product with about that many multiply-adds.
 fn side(units: usize) -> usize {
@@ -123,12 +129,16 @@ impl Room {
     fn new(size: usize) -> Room {
         // Values near 1 keep clear of subnormals and infinities.
         let value = |i: usize| 0.5 + (i % 1000) as f64 / 1000.0;
+        let sorted: Vec<f64> = (0..1 << 12).map(|i| 0.5 + i as f64 / 4096.0).collect();
         Room {
             single: (0..size).map(|i| value(i) as f32).collect(),
             double: (0..size).map(value).collect(),
             other: (0..size).map(|i| value(i + 7)).collect(),
             single_out: vec![0.0; size],
             double_out: vec![0.0; size],
+            among: Ascending::new(&Lanes::new(1), &sorted),
+            places: vec![0; size],
+            rows: (0..size / ROW).map(|row| row * 7 % (size / ROW)).collect(),
         }
     }
 
@@ -168,7 +178,28 @@ impl Room {
                     &mut out[..size]
                 });
             }
-            Work::Sort | Work::Scan => {}
+            Work::Sort => {
+                // Rows of a thousand: one long slice is shared in another way.
+                let rows = Slices { outer: size / ROW, length: ROW, inner: 1 };
+                let of = rows.size();
+                sort::sort(lanes, &x[..of], rows, false, &mut out[..of]);
+            }
+            Work::Scan => {
+                scan::scan::<rung_math::fold::Adding, f64, f64>(
+                    lanes,
+                    &x[..size],
+                    Slices::whole(size),
+                    &mut out[..size],
+                );
+            }
+            Work::Search => {
+                self.among.places(lanes, &x[..size], false, &mut self.places[..size]);
+            }
+            Work::Scatter => {
+                let rows = size / ROW;
+                let to = &self.rows[..rows];
+                scatter::scatter(lanes, &mut out[..rows * ROW], ROW, to, &x[..rows * ROW]);
+            }
         }
     }
 }
