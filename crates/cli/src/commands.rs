@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::{arguments::Line, configuration::Variables, request::Request};
-use crate::{completions, doctor, help, program};
+use crate::{completions, doctor, help, program, tune};
 
 /// One command.
 pub struct Command {
@@ -68,6 +68,24 @@ pub static COMMANDS: &[Command] = &[
         ],
         words: 0,
         run: doctor::run,
+    },
+    Command {
+        name: "tune",
+        usage: "[--quick] [--blas] [--device NAME] [flags]",
+        summary: "measure this machine, so that the fastest rung takes each call",
+        detail: &[
+            "Writes costs.toml in the user's configuration directory, or the file of",
+            "--costs. With --blas each CBLAS of the machine is measured beside the",
+            "lanes, with --gpu or --device a device. Under 60 seconds, 15 with --quick.",
+            "Let the machine be idle meanwhile. Results never depend on it, except that",
+            "with --blas the library is asked for other products.",
+        ],
+        examples: &[
+            ("rung tune", "the lanes and their threads"),
+            ("rung tune --blas --quick", "and the library, in 15 seconds"),
+        ],
+        words: 0,
+        run: tune::run,
     },
     Command {
         name: "explain",

@@ -46,7 +46,9 @@ fn general(help: Help) -> String {
     let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
     if help == Help::Short {
         let _ = writeln!(text, "{}\n", names.join(" "));
-        for group in Group::ALL.into_iter().filter(|group| *group != Group::Doctor) {
+        for group in
+            Group::ALL.into_iter().filter(|group| !matches!(group, Group::Doctor | Group::Tune))
+        {
             let _ = write!(text, "{}", flag_names(group));
         }
         text += "\n--help says everything; rung help TOPIC one thing.\n";

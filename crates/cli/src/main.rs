@@ -22,6 +22,7 @@ mod run;
 mod screen;
 mod suggest;
 mod topics;
+mod tune;
 mod version;
 
 use commands::Invocation;

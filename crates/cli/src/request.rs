@@ -53,6 +53,8 @@ pub struct Request {
     /// Whether the user's `init.lisp` is loaded at the prompt.
     pub init: Setting<bool>,
     pub doctor: DoctorForm,
+    /// `rung tune` takes less time.
+    pub quick: Setting<bool>,
     pub help: Help,
     pub version: bool,
 }
@@ -87,6 +89,7 @@ impl Default for Request {
             frames: Setting::built_in(FRAMES),
             init: Setting::built_in(true),
             doctor: DoctorForm::default(),
+            quick: Setting::default(),
             help: Help::None,
             version: false,
         }

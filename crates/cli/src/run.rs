@@ -9,7 +9,7 @@ use crate::interrupt::{Interrupts, Waiting};
 use crate::screen::{Level, Place, Report};
 use crate::{STACK, failure, screen};
 use rung::{Lisp, Options, Session, Value};
-use rung_base::settings::{DeviceChoice, Explain, OnDecline, Settings};
+use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Settings};
 use rung_lisp::object::Object;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
@@ -123,6 +123,7 @@ impl<'a> Running<'a> {
             terminals: terminals(invocation),
             ..Options::default()
         };
+        readable_costs(&request.settings)?;
         let session = Session::new(&request.settings, options);
         session.ladder.borrow_mut().quiet = invocation.screen.quiet;
         let demanded = absent(&request.settings, &session);
@@ -306,6 +307,17 @@ fn settings(invocation: &Invocation) -> serde_json::Value {
         }
     }
     object
+}
+
+/// A cost file that a flag names is an input like any other.
+fn readable_costs(settings: &Settings) -> Result<(), Failure> {
+    match (&settings.costs.value, &settings.costs.origin) {
+        (CostsChoice::File(path), Origin::Flag(_)) => {
+            let found = std::fs::File::open(path);
+            found.map(drop).map_err(|error| Failure::unreadable(path, &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What was demanded and is absent: how it was demanded, and the reason.

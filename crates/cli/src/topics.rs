@@ -47,6 +47,7 @@ definition, except the library's products, whose order is its own.
 
 const FILES: &str = "\
   $XDG_CONFIG_HOME/rung/config.toml   settings of the user (~/.config)
+  $XDG_CONFIG_HOME/rung/costs.toml    what rung tune measured
   $XDG_CONFIG_HOME/rung/init.lisp     loaded at the prompt, unless --no-init
   rung.toml                           settings of the project, in the working
                                       directory or the nearest one above it

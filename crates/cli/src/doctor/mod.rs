@@ -5,6 +5,7 @@
 //! own samples on a rung against the definition, `operations` prints which operation runs where.
 //! Nothing here may fail on a machine without a loader, a driver or a library.
 
+mod costs;
 mod host;
 mod operations;
 mod selftest;
@@ -14,7 +15,7 @@ use crate::commands::Invocation;
 use crate::failure::Failure;
 use crate::request::{DoctorForm, Request};
 use crate::{printed, screen};
-use rung_base::settings::{DeviceChoice, OnDecline, Origin};
+use rung_base::settings::{DeviceChoice, OnDecline, Origin, Settings};
 use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_ops::Rung;
@@ -94,6 +95,7 @@ fn judge(request: &Request) -> Judgement {
     findings.push(library(request));
     findings.push(lanes(request));
     findings.push(Finding::new("portable", Mark::Ok, ""));
+    findings.extend(costs::findings(request));
     let shown = crate::flags::all().filter_map(|flag| {
         let (value, origin) = flag.show?(request);
         let name = flag.key.or(flag.variable)?.to_string();
@@ -227,14 +229,26 @@ fn lanes(request: &Request) -> Finding {
         let text = format!("taken away by {}", setting.origin);
         return Finding::new("lanes", Mark::NotApplicable, text);
     }
-    let asked = settings.threads.value.unwrap_or_else(rung_lanes::default_threads);
-    let lanes = Lanes::new(if settings.parallel.value { asked } else { 1 });
-    let threads = counted(lanes.workers().threads(), "thread");
+    let (count, why) = threads(settings);
+    let lanes = Lanes::new(count);
+    let threads = format!("{} ({why})", counted(count, "thread"));
     let level = lanes.level().describe();
     let tested = selftest::run(Rung::Lanes, Some(lanes), None, None);
     let finding =
         Finding::new("lanes", tested.mark(), format!("{level}, {threads}, self-test {tested}"));
     if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
+}
+
+/// How many threads a run uses, and what decided.
+fn threads(settings: &Settings) -> (usize, String) {
+    match settings.threads.value {
+        _ if !settings.parallel.value => (1, settings.parallel.origin.to_string()),
+        Some(count) => (count, settings.threads.origin.to_string()),
+        None => {
+            let (count, limit) = rung_lanes::cores::counted();
+            (count, limit.name().to_string())
+        }
+    }
 }
 
 /// `1 thread`, `2 threads`.

@@ -65,11 +65,12 @@ pub enum Group {
     Program,
     Output,
     Doctor,
+    Tune,
 }
 
 impl Group {
-    pub const ALL: [Group; 5] =
-        [Group::Ladder, Group::Numbers, Group::Program, Group::Output, Group::Doctor];
+    pub const ALL: [Group; 6] =
+        [Group::Ladder, Group::Numbers, Group::Program, Group::Output, Group::Doctor, Group::Tune];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -78,6 +79,7 @@ impl Group {
             Group::Program => "The program",
             Group::Output => "Output",
             Group::Doctor => "With rung doctor",
+            Group::Tune => "With rung tune",
         }
     }
 }

@@ -1,0 +1,131 @@
+//! `rung tune`: measures the machine, writes the cost file, and says what changed. How it is
+//! measured is in `rung_ops::tune`; here are the choice of what is measured, the progress on a
+//! terminal and the report.
+
+mod bar;
+mod show;
+
+use crate::commands::Invocation;
+use crate::failure::{Exit, Failure};
+use crate::{printed, screen};
+use bar::Bar;
+use rung_base::Settings;
+use rung_base::settings::{CostsChoice, DeviceChoice};
+use rung_device::Device;
+use rung_lanes::Level;
+use rung_library::Library;
+use rung_ops::costs::Costs;
+use rung_ops::costs::file::{self, Entry, Refused};
+use rung_ops::decline::size;
+use rung_ops::tune::{Plan, measure};
+pub use show::offers;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// `rung tune`.
+pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
+    let settings = &invocation.request.settings;
+    let path = target(settings)?;
+    let device = device(invocation)?;
+    let libraries = libraries(invocation);
+    let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
+    let plan = Plan {
+        threads: asked.unwrap_or_else(rung_lanes::default_threads),
+        libraries: &libraries,
+        device: device.as_deref(),
+        quick: invocation.request.quick.value,
+    };
+    let screen = &invocation.screen;
+    let mut bar = Bar::new(!screen.json && !screen.quiet);
+    let measured = measure(&plan, &mut |what, done| bar.show(what, done));
+    bar.clear();
+    let defaults = Costs::defaults(Level::detect(), 1);
+    let before = known(&path, &defaults, screen);
+    let entries: Vec<Entry> =
+        measured.into_iter().map(|(key, costs)| Entry { key, costs }).collect();
+    for entry in &entries {
+        write(&path, entry.clone(), &defaults)?;
+    }
+    let text = match screen.json {
+        true => show::json(&path, &entries),
+        false => show::text(&entries, &before, &defaults),
+    };
+    let code = printed(screen::print(&text))?;
+    let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
+    if !screen.json && !screen.quiet {
+        screen::mutter(&format!("wrote {}, {}\n", path.display(), size(bytes)));
+    }
+    Ok(code)
+}
+
+/// The file that is written.
+fn target(settings: &Settings) -> Result<PathBuf, Failure> {
+    match &settings.costs.value {
+        CostsChoice::File(path) => Ok(path.clone()),
+        CostsChoice::Default if settings.costs == Default::default() => {
+            Err(Failure::new(Exit::File, "there is no configuration directory to write to")
+                .hint("name a file: --costs=FILE"))
+        }
+        CostsChoice::Default => Err(Failure::usage("the default costs are in no file")
+            .hint(format!("leave {} out, or name a file with it", settings.costs.origin))),
+    }
+}
+
+/// What the file says already; one that cannot be read is replaced.
+fn known(path: &Path, defaults: &Costs, screen: &screen::Screen) -> Vec<Entry> {
+    match file::entries(path, defaults) {
+        Ok(entries) => entries,
+        Err(Refused::Malformed(text)) => {
+            screen.warning(&format!("{text}; written anew."));
+            Vec::new()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+fn write(path: &Path, entry: Entry, defaults: &Costs) -> Result<(), Failure> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let text = crate::failure::plain(&error);
+            Failure::new(Exit::File, format!("cannot make {}: {text}", folder.display()))
+        })?;
+    }
+    file::put(path, entry, defaults).map_err(|e| Failure::new(Exit::File, e.message()))
+}
+
+/// The device to measure; a software one only when it is named.
+fn device(invocation: &Invocation) -> Result<Option<Arc<dyn Device>>, Failure> {
+    let settings = &invocation.request.settings;
+    if !settings.gpu.value || settings.device.value == DeviceChoice::None {
+        return Ok(None);
+    }
+    match rung_device::probe(&settings.device.value) {
+        Ok(device) => Ok(Some(device)),
+        Err(reason) if matches!(settings.device.value, DeviceChoice::Named(_)) => {
+            Err(Failure::new(Exit::Absent, format!("{}: {reason}", settings.device.origin)))
+        }
+        Err(reason) => {
+            invocation.screen.warning(&format!("--gpu: {reason}; measuring without it."));
+            Ok(None)
+        }
+    }
+}
+
+fn libraries(invocation: &Invocation) -> Vec<Library> {
+    let settings = &invocation.request.settings;
+    if !settings.blas.value {
+        return Vec::new();
+    }
+    let path = settings.blas_path.value.as_deref();
+    let found = Library::every(path);
+    if found.is_empty() {
+        let reason = Library::discover(path).err().unwrap_or_default();
+        invocation.screen.warning(&format!("--blas: {reason}; measuring without it."));
+    }
+    if let Some(threads) = settings.threads.value {
+        for library in &found {
+            library.set_threads(threads);
+        }
+    }
+    found
+}

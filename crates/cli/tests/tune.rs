@@ -1,0 +1,109 @@
+//! `rung tune`, the cost file it writes, and what runs and doctor make of it.
+
+// Not every file of tests uses all of it.
+#[allow(dead_code)]
+mod common;
+
+use common::{Folder, ran, run, run_in, rung};
+
+fn threads(folder: &Folder, count: &str, words: &[&str]) -> common::Ran {
+    ran(rung(folder).env("RUNG_THREADS", count).args(words).output().unwrap())
+}
+
+#[test]
+fn tune_writes_a_file_that_runs_and_doctor_use() {
+    let folder = Folder::new();
+    let tuned = threads(&folder, "1", &["tune", "--quick"]);
+    assert_eq!((tuned.code, tuned.err.lines().count()), (Some(0), 1), "{}", tuned.err);
+    assert!(tuned.err.starts_with("wrote ") && tuned.err.contains("costs.toml, "), "{}", tuned.err);
+    assert!(tuned.out.contains("; 1 thread\n") && tuned.out.contains("default"), "{}", tuned.out);
+    let file = folder.0.join(".config/rung/costs.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("threads = 1\n") && text.contains("region-us = "), "{text}");
+
+    let ran = threads(&folder, "1", &["-e", "(la:sum #d(1 2))"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "3.0\n", ""));
+    let other = threads(&folder, "2", &["-e", "(la:sum #d(1 2))"]);
+    assert_eq!(
+        other.err,
+        "rung: note: costs.toml is for another thread count (1); using the defaults; \
+         run rung tune.\n"
+    );
+    assert_eq!(threads(&folder, "2", &["-q", "-e", "1"]).err, "");
+    assert_eq!(threads(&folder, "2", &["--costs=default", "-e", "1"]).err, "");
+
+    let doctor = threads(&folder, "1", &["doctor"]);
+    let line = doctor.out.lines().find(|line| line.starts_with("costs ")).unwrap();
+    assert!(line.contains("[ok]") && line.contains("measured for this machine"), "{line}");
+    assert!(doctor.out.contains("1 thread (RUNG_THREADS)"), "{}", doctor.out);
+    let doctor = threads(&folder, "2", &["doctor", "--json"]);
+    let judged: serde_json::Value = serde_json::from_str(&doctor.out).unwrap();
+    let finding = judged["findings"].as_array().unwrap().iter().find(|f| f["subject"] == "costs");
+    let finding = finding.unwrap();
+    assert_eq!((&finding["part"], &finding["mark"]), (&"file".into(), &"warn".into()));
+    assert!(finding["text"].as_str().unwrap().contains("another thread count (1)"), "{finding}");
+}
+
+#[test]
+fn tune_writes_the_file_that_costs_names_and_prints_json() {
+    let folder = Folder::new();
+    let words = ["tune", "--quick", "--json", "--costs=mine/c.toml"];
+    let tuned = threads(&folder, "1", &words);
+    assert_eq!((tuned.code, tuned.err.as_str()), (Some(0), ""), "{}", tuned.err);
+    let value: serde_json::Value = serde_json::from_str(&tuned.out).unwrap();
+    assert_eq!(value["file"], "mine/c.toml");
+    assert!(value["measured"][0]["lanes"]["product"][0].as_f64().unwrap() > 0.0);
+    assert!(folder.0.join("mine/c.toml").is_file());
+    let refused = run_in(&folder, &["tune", "--costs=default"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.starts_with("rung: error: the default costs are in no file"));
+}
+
+#[test]
+fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
+    let folder = Folder::new();
+    folder.file(".config/rung/costs.toml", "schema = 1\n[[measured]]\nthreads = -2\n");
+    let ran = run_in(&folder, &["-e", "(la:sum #d(1 2))"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "3.0\n"));
+    assert_eq!(
+        ran.err,
+        "rung: warning: costs.toml:3: threads: expected a count, got -2; using the default costs.\n"
+    );
+    let absent = run_in(&folder, &["--costs=none.toml", "-e", "1"]);
+    assert_eq!(absent.code, Some(3));
+    assert!(absent.err.starts_with("rung: error: cannot read none.toml"), "{}", absent.err);
+    let mut command = rung(&folder);
+    command.env("RUNG_COSTS", "none.toml").args(["-e", "1"]);
+    let absent = common::ran(command.output().unwrap());
+    assert_eq!((absent.code, absent.out.as_str()), (Some(0), "1\n"));
+    assert_eq!(
+        absent.err,
+        "rung: warning: RUNG_COSTS: no cost file none.toml; using the default costs.\n"
+    );
+}
+
+#[test]
+fn threads_are_named_with_what_decided_them() {
+    let doctor = run(&["doctor", "--threads=3"]);
+    assert!(doctor.out.contains("3 threads (--threads)"), "{}", doctor.out);
+    let doctor = run(&["doctor", "--no-parallel"]);
+    assert!(doctor.out.contains("1 thread (--parallel)"), "{}", doctor.out);
+    let doctor = run(&["doctor"]);
+    let limits = ["(affinity mask)", "(cgroup quota)", "(physical cores)", "(the system's count)"];
+    assert!(limits.iter().any(|limit| doctor.out.contains(limit)), "{}", doctor.out);
+}
+
+#[test]
+fn starting_without_array_work_starts_no_thread() {
+    // The program reads how many threads its own process has.
+    let count = "(with-open-file (in \"/proc/self/status\") (loop for line = (read-line in nil) \
+                 while line when (search \"Threads:\" line) return line))";
+    if !std::path::Path::new("/proc/self/status").exists() {
+        return;
+    }
+    let before = run(&["--threads=6", "-e", count]).out;
+    let small = run(&["--threads=6", "-e", "(la:sum #d(1 2))", "-e", count]).out;
+    assert_eq!(small.lines().last(), before.lines().last());
+    let large = run(&["--threads=6", "-e", "(la:size (la:exp (la:ones 400000)))", "-e", count]).out;
+    assert_ne!(large.lines().last(), before.lines().last());
+}
