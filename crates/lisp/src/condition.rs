@@ -66,6 +66,8 @@ pub struct Condition {
     pub slots: RefCell<Vec<(Symbol, Value)>>,
     /// The form that failed; filled in by the machine.
     pub span: Cell<Option<Span>>,
+    /// The handlers have been asked already, with restarts that a native offered.
+    pub(crate) asked: Cell<bool>,
 }
 
 impl Condition {
@@ -83,6 +85,7 @@ impl Condition {
             hint: None,
             slots: RefCell::new(Vec::new()),
             span: Cell::new(None),
+            asked: Cell::new(false),
         }
     }
 

@@ -43,6 +43,7 @@ mod machine;
 pub mod native;
 pub mod numbers;
 pub mod object;
+pub mod offer;
 pub mod package;
 pub mod printer;
 pub mod printer_float;

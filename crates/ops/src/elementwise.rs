@@ -7,6 +7,7 @@ use crate::call::{
     width_of,
 };
 use crate::decline::Answer;
+use crate::explain;
 use crate::record::{
     Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter,
     Rungs, required,
@@ -317,7 +318,7 @@ fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
 
 /// x (any shape), out (the same shape); a strided x is packed first.
 fn device<F: Unary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    let x = call.operands[0].to_contiguous()?;
+    let x = explain::packed(&call.operands[0])?;
     let kernel =
         trip.kernel(call, || Ok(map::kernel(call.op.name(), &trace_unary::<F>(width_of(call)))))?;
     let launch = map::launch(&kernel, x.size());

@@ -5,9 +5,11 @@
 use crate::call::{Call, joined};
 use crate::decline::{Decline, Rung, microseconds, size};
 use crate::ladder::Site;
-use rung_base::{ElementType, Shape};
+use rung_array::Array;
+use rung_base::{ElementType, Result, Shape};
 use serde_json::json;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -31,6 +33,51 @@ struct Row {
     down: u64,
     /// Rung, code and text of each decline, with its count.
     declines: Vec<(Rung, &'static str, String, u64)>,
+    /// How many operands were copied for a kernel, and in how many calls so many were.
+    packed: Vec<(u32, u64)>,
+}
+
+thread_local! {
+    static PACKED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// An operand of the call that is being made was copied into row-major order.
+pub fn note_packing() {
+    PACKED.set(PACKED.get() + 1);
+}
+
+/// The copies noted since the last time.
+pub(crate) fn take_packed() -> u32 {
+    PACKED.take()
+}
+
+/// `x` in row-major order, for a kernel that walks no strides; a copy is noted.
+pub(crate) fn packed(x: &Array) -> Result<Array> {
+    if !x.is_contiguous() {
+        note_packing();
+    }
+    x.to_contiguous()
+}
+
+fn packed_text(operands: u32) -> String {
+    format!("packed {operands} operand{}", if operands == 1 { "" } else { "s" })
+}
+
+/// One row as a program reads it.
+pub struct Counted<'a> {
+    pub operation: &'static str,
+    pub shapes: &'a [Shape],
+    pub element_type: ElementType,
+    pub rung: Rung,
+    pub site: Option<Site>,
+    pub calls: u64,
+    pub time: Duration,
+    pub up: u64,
+    pub down: u64,
+    /// Rung, code, text and count.
+    pub declines: &'a [(Rung, &'static str, String, u64)],
+    /// `packed 2 operands`, and in how many calls.
+    pub notes: Vec<(String, u64)>,
 }
 
 /// The calls of a run.
@@ -48,6 +95,8 @@ pub struct Outcome<'a> {
     pub up: u64,
     pub down: u64,
     pub site: Option<Site>,
+    /// Operands that were copied for a kernel.
+    pub packed: u32,
 }
 
 impl Calls {
@@ -73,6 +122,12 @@ impl Calls {
         row.time += outcome.time;
         row.up += outcome.up;
         row.down += outcome.down;
+        if outcome.packed > 0 {
+            match row.packed.iter_mut().find(|(operands, _)| *operands == outcome.packed) {
+                Some(counted) => counted.1 += 1,
+                None => row.packed.push((outcome.packed, 1)),
+            }
+        }
         for (rung, decline) in outcome.declines {
             let same = |d: &&mut (Rung, &str, String, u64)| d.0 == *rung && d.1 == decline.code();
             match row.declines.iter_mut().find(same) {
@@ -80,6 +135,49 @@ impl Calls {
                 None => row.declines.push((*rung, decline.code(), decline.text(*rung), 1)),
             }
         }
+    }
+
+    /// Adds the rows of a part of the run that was counted by itself.
+    pub fn merge(&mut self, part: Calls) {
+        let mut rows: Vec<_> = part.rows.into_iter().collect();
+        rows.sort_by_key(|(_, row)| row.order);
+        for (key, more) in rows {
+            let order = self.rows.len();
+            let row = self.rows.entry(key).or_insert_with(|| Row { order, ..Row::default() });
+            row.calls += more.calls;
+            row.time += more.time;
+            row.up += more.up;
+            row.down += more.down;
+            for (rung, code, text, count) in more.declines {
+                match row.declines.iter_mut().find(|d| d.0 == rung && d.1 == code) {
+                    Some(counted) => counted.3 += count,
+                    None => row.declines.push((rung, code, text, count)),
+                }
+            }
+            for (operands, calls) in more.packed {
+                match row.packed.iter_mut().find(|(known, _)| *known == operands) {
+                    Some(counted) => counted.1 += calls,
+                    None => row.packed.push((operands, calls)),
+                }
+            }
+        }
+    }
+
+    /// The rows in the order of their first calls.
+    pub fn counted(&self) -> impl Iterator<Item = Counted<'_>> {
+        self.ordered().into_iter().map(|(key, row)| Counted {
+            operation: key.operation,
+            shapes: &key.shapes,
+            element_type: key.element_type,
+            rung: key.rung,
+            site: key.site,
+            calls: row.calls,
+            time: row.time,
+            up: row.up,
+            down: row.down,
+            declines: &row.declines,
+            notes: row.packed.iter().map(|(n, calls)| (packed_text(*n), *calls)).collect(),
+        })
     }
 
     fn ordered(&self) -> Vec<(&Key, &Row)> {
@@ -107,7 +205,11 @@ impl Calls {
             let declines = row.declines.iter().map(|(rung, code, text, count)| {
                 format!("      {} {code} x{count}: {text}", rung.name())
             });
-            below.push(declines.collect());
+            let notes = row
+                .packed
+                .iter()
+                .map(|(operands, calls)| format!("      {} x{calls}", packed_text(*operands)));
+            below.push(declines.chain(notes).collect());
         }
         let mut out = String::new();
         let widths = column_widths(&lines);
@@ -119,7 +221,7 @@ impl Calls {
                 let _ = writeln!(out, "{note}");
             }
         }
-        out + &self.totals()
+        out + &self.totals() + &self.most_moved(place)
     }
 
     fn totals(&self) -> String {
@@ -136,6 +238,38 @@ impl Calls {
         let moved = |f: fn(&Row) -> u64| size(self.rows.values().map(f).sum());
         let _ = writeln!(out, "  up {}, down {}", moved(|r| r.up), moved(|r| r.down));
         out
+    }
+
+    /// The three places that moved most bytes to a device and back.
+    fn most_moved(&self, place: &dyn Fn(Site) -> String) -> String {
+        let mut places: Vec<(Option<Site>, u64, u64)> = Vec::new();
+        for (key, row) in self.ordered() {
+            match places.iter_mut().find(|(site, ..)| *site == key.site) {
+                Some(known) => (known.1, known.2) = (known.1 + row.up, known.2 + row.down),
+                None => places.push((key.site, row.up, row.down)),
+            }
+        }
+        places.retain(|(_, up, down)| up + down > 0);
+        places.sort_by_key(|(_, up, down)| std::cmp::Reverse(up + down));
+        let line = |(site, up, down): &(Option<Site>, u64, u64)| {
+            let place = site.map_or_else(|| "elsewhere".into(), place);
+            format!("  moved most: {place} up {}, down {}\n", size(*up), size(*down))
+        };
+        places.iter().take(3).map(line).collect()
+    }
+
+    /// Calls and time by rung, for JSON.
+    fn by_rung(&self) -> serde_json::Value {
+        let mut object = json!({});
+        for rung in Rung::ALL {
+            let rows = || self.rows.iter().filter(|(k, _)| k.rung == rung).map(|(_, r)| r);
+            let calls: u64 = rows().map(|r| r.calls).sum();
+            let time: Duration = rows().map(|r| r.time).sum();
+            if calls > 0 {
+                object[rung.name()] = json!({"calls": calls, "seconds": time.as_secs_f64()});
+            }
+        }
+        object
     }
 
     /// One JSON object: calls, declines, transfers; `place` names a site.
@@ -157,6 +291,9 @@ impl Calls {
             calls.push(describe(json!({
                 "rung": key.rung.name(), "calls": row.calls, "seconds": row.time.as_secs_f64(),
                 "up": row.up, "down": row.down,
+                "notes": row.packed.iter().map(|(operands, calls)| {
+                    json!({"text": packed_text(*operands), "count": calls})
+                }).collect::<Vec<_>>(),
             })));
             declines.extend(row.declines.iter().map(|(rung, code, text, count)| {
                 describe(json!({"rung": rung.name(), "code": code, "text": text, "count": count}))
@@ -164,7 +301,10 @@ impl Calls {
         }
         let sum = |f: fn(&Row) -> u64| self.rows.values().map(f).sum::<u64>();
         let transfers = json!({"up": sum(|r| r.up), "down": sum(|r| r.down)});
-        json!({"schema": 1, "calls": calls, "declines": declines, "transfers": transfers})
+        json!({
+            "schema": 1, "calls": calls, "declines": declines, "transfers": transfers,
+            "totals": self.by_rung(),
+        })
     }
 }
 

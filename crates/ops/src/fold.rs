@@ -7,6 +7,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Detail, Prepared, at_compute_type, at_type, elements, lanes_operand};
 use crate::decline::{Answer, Decline};
+use crate::explain;
 use crate::record::{
     Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
 };
@@ -301,7 +302,7 @@ fn device(call: &Call, trip: &RoundTrip, fold: Fold) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::Type(call.result)));
     }
     let (axes, length) = (axes_of(call)?, folded_count(call)?);
-    let x = call.operands[0].to_contiguous()?;
+    let x = explain::packed(&call.operands[0])?;
     // One axis, or all of them: between the axes before and after, the folded ones are one run.
     let (first, after) = (axes[0], axes[axes.len() - 1] + 1);
     let outer = x.shape()[..first].iter().product();

@@ -3,6 +3,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
+use crate::explain;
 use crate::record::{
     Definition, Entry, FLOATS, Family, Kind, NO_LIBRARY, Op, Rungs, keyword, required,
 };
@@ -174,7 +175,7 @@ fn rows_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let Detail::Rows(rows) = &call.detail else {
         return nothing_to_compute(call).map(Answer::Done);
     };
-    let x = call.operands[0].to_contiguous()?;
+    let x = explain::packed(&call.operands[0])?;
     let width: usize = x.shape()[1..].iter().product();
     with_element!(call.raw, T => Array::build::<T>(call.shape.clone(), |out| {
         let (elements, _) = x.span::<T>();

@@ -5,7 +5,7 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
-use crate::explain::{Calls, Outcome};
+use crate::explain::{Calls, Outcome, take_packed};
 use crate::record::{Entry, Exactness, Op};
 use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
@@ -26,6 +26,12 @@ use std::time::Instant;
 const MOST_SMALL_CALLS: u64 = 64;
 
 type Declines = SmallVec<[(Rung, Decline); 4]>;
+
+/// What was counted before an extent that is counted by itself.
+pub struct Extent {
+    before: Calls,
+    counting: bool,
+}
 
 /// Where a call stands in its program, in the caller's own numbering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +65,30 @@ impl Caller for NoCaller {
     fn warn(&mut self, _: &str) {}
 }
 
+/// Which rungs above the definition a program has taken away for an extent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Narrowed(u8);
+
+impl Narrowed {
+    /// From the number that `bits` gave.
+    pub fn of(bits: u8) -> Narrowed {
+        Narrowed(bits & 0b111)
+    }
+
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Without this rung as well; the definition stays.
+    pub fn without(self, rung: Rung) -> Narrowed {
+        Narrowed::of(self.0 | 1 << rung as u8)
+    }
+
+    fn asks(self, rung: Rung) -> bool {
+        self.0 & 1 << rung as u8 == 0
+    }
+}
+
 /// The rungs of one run, and what they did.
 pub struct Ladder {
     settings: Settings,
@@ -75,6 +105,12 @@ pub struct Ladder {
     warned: HashSet<(&'static str, &'static str, Option<Site>)>,
     /// Notes are not wanted.
     pub quiet: bool,
+    /// Calls are counted, as for `--explain`.
+    counting: bool,
+    /// What a program asks for an extent instead of the settings' `on_decline`.
+    pub on_decline: Option<OnDecline>,
+    /// The rungs that are asked; a program may take some away for an extent.
+    pub rungs: Narrowed,
     /// Ask only this rung, and skip its threshold: for tests and benchmarks.
     pub only: Option<Rung>,
 }
@@ -120,6 +156,9 @@ impl Ladder {
             small_calls: Cell::new(0),
             warned: HashSet::new(),
             quiet: false,
+            counting: settings.explain.value != Explain::Off,
+            on_decline: None,
+            rungs: Narrowed::default(),
             only: None,
         }
     }
@@ -173,8 +212,49 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        self.call_in(op, values, caller)
-            .map_err(|e| e.in_package(op.package.name()).in_operation(op.name()))
+        self.call_in(op, values, caller).map_err(|e| {
+            take_packed();
+            e.in_package(op.package.name()).in_operation(op.name())
+        })
+    }
+
+    /// The same by the definition alone, whatever a decline means.
+    pub fn call_portable(
+        &mut self,
+        op: &'static Op,
+        values: Vec<Value>,
+        caller: &mut dyn Caller,
+    ) -> Result<Vec<Value>> {
+        let before = (self.only, self.on_decline);
+        (self.only, self.on_decline) = (Some(Rung::Portable), Some(OnDecline::Ok));
+        let results = self.call(op, values, caller);
+        (self.only, self.on_decline) = before;
+        results
+    }
+
+    /// Starts counting calls, with none counted so far.
+    pub fn count_anew(&mut self) {
+        take_packed();
+        self.calls.clear();
+        self.counting = true;
+    }
+
+    /// Counts the calls of an extent by themselves; gives what was counted before, for
+    /// `end_extent`.
+    pub fn begin_extent(&mut self) -> Extent {
+        take_packed();
+        let before = std::mem::take(&mut self.calls);
+        Extent { before, counting: std::mem::replace(&mut self.counting, true) }
+    }
+
+    /// Ends an extent: what was counted in it, which also counts outside if calls do there.
+    pub fn end_extent(&mut self, extent: Extent, read: impl FnOnce(&Calls)) {
+        let part = std::mem::replace(&mut self.calls, extent.before);
+        self.counting = extent.counting;
+        read(&part);
+        if self.counting {
+            self.calls.merge(part);
+        }
     }
 
     fn call_in(
@@ -196,8 +276,7 @@ impl Ladder {
 
     /// Asks the rungs in turn. What a rung writes is not narrowed yet.
     fn run(&mut self, call: &Call, caller: &mut dyn Caller) -> Result<Outputs> {
-        let explain = self.settings.explain.value != Explain::Off;
-        let start = explain.then(Instant::now);
+        let start = self.counting.then(Instant::now);
         let mut declines = Declines::new();
         let mut moved = (0, 0);
         let (rung, raw) = self.ask(call, &mut declines, &mut moved)?;
@@ -210,6 +289,7 @@ impl Ladder {
                 up: moved.0,
                 down: moved.1,
                 site: caller.site(),
+                packed: take_packed(),
             });
         }
         self.retire_lost_device(&declines, caller);
@@ -237,6 +317,10 @@ impl Ladder {
     ) -> Result<(Rung, Outputs)> {
         for rung in Rung::ALL {
             if self.only.is_some_and(|only| only != rung) {
+                continue;
+            }
+            if !self.rungs.asks(rung) {
+                declines.push((rung, Decline::Off("rung:with-rungs")));
                 continue;
             }
             match self.offer(rung, call, moved)? {
@@ -367,7 +451,7 @@ impl Ladder {
         declines: &Declines,
         caller: &mut dyn Caller,
     ) -> Result<()> {
-        match self.settings.on_decline.value {
+        match self.on_decline.unwrap_or(self.settings.on_decline.value) {
             OnDecline::Ok => Ok(()),
             OnDecline::Verify if rung == Rung::Portable => Ok(()),
             OnDecline::Verify => {
@@ -403,6 +487,7 @@ impl Ladder {
     /// skips what no CBLAS has (spec acceleration 1): `--blas` asks for its products alone.
     fn matters(&self, rung: Rung, decline: &Decline) -> bool {
         match rung {
+            _ if !self.rungs.asks(rung) => false,
             Rung::Device => self.settings.gpu.value,
             Rung::Library => self.settings.blas.value && !matches!(decline, Decline::NoKernel(_)),
             Rung::Lanes | Rung::Portable => false,

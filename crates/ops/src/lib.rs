@@ -28,6 +28,6 @@ mod value;
 pub mod verify;
 
 pub use decline::{Answer, Decline, Rung};
-pub use ladder::{Caller, Ladder, NoCaller, Site};
+pub use ladder::{Caller, Extent, Ladder, Narrowed, NoCaller, Site};
 pub use record::{Entry, Exactness, Op};
 pub use value::Value;

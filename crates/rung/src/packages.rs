@@ -3,6 +3,7 @@
 
 mod arguments;
 mod csv;
+mod explain;
 mod linalg;
 mod npy;
 mod png;
@@ -26,7 +27,8 @@ pub fn functions() -> impl Iterator<Item = &'static Native> {
 
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
-    linalg::bind(lisp, ladder);
+    let asked = explain::bind(lisp, ladder);
+    linalg::bind(lisp, ladder, asked);
     for function in functions() {
         // The tables qualify every name.
         let (package, name) = function.name.split_once(':').unwrap_or(("rung", function.name));

@@ -45,7 +45,7 @@ impl Library {
 }
 
 /// Notes the definitions of a text: forms that begin in the first column, their name second.
-fn index(lisp: &mut Lisp, text: &'static str) {
+pub(super) fn index(lisp: &mut Lisp, text: &'static str) {
     let starts = text.match_indices("\n(").map(|(at, _)| at + 1).collect::<Vec<_>>();
     for (number, start) in starts.iter().enumerate() {
         let end = starts.get(number + 1).copied().unwrap_or(text.len());

@@ -111,7 +111,12 @@ fn intern_named(lisp: &mut Lisp, name: &str) -> Symbol {
     symbol
 }
 
-fn native_value(name: Symbol, lambda_list: &str, documentation: &str, body: Body) -> Value {
+pub(crate) fn native_value(
+    name: Symbol,
+    lambda_list: &str,
+    documentation: &str,
+    body: Body,
+) -> Value {
     let (minimum, maximum) = arity(lambda_list);
     Value::Function(Ref::new(Function::Native(NativeFunction {
         name,
@@ -332,6 +337,26 @@ impl Lisp {
         let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
         self.symbols[symbol].function = value;
         symbol
+    }
+
+    /// Defines a dynamic variable with its global value.
+    pub fn define_special(&mut self, package: &str, name: &str, value: Value) -> Symbol {
+        let package = package.to_uppercase();
+        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
+        let exported = !name.starts_with('%');
+        let symbol = self.intern(id, &name.to_uppercase());
+        if exported {
+            self.packages.export(&self.symbols, id, symbol);
+        }
+        self.symbols[symbol].value = value;
+        self.symbols[symbol].kind = VariableKind::Special;
+        symbol
+    }
+
+    /// Adds definitions in the language to the library: each is compiled when its name is first
+    /// used. A definition begins in the first column and names its package: `rung:name`.
+    pub fn add_library(&mut self, text: &'static str) {
+        loading::index(self, text);
     }
 
     /// Registers the function `(setf NAME)` of a package's exported name: its first argument is

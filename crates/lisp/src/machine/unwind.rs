@@ -150,7 +150,8 @@ impl Machine {
         let used = self.stacks.frames.len().min(self.frame_limit);
         let left = self.frame_limit - used;
         lisp.frames_left = left.max(lisp.frame_reserve());
-        let handled = lisp.run_handlers(&condition);
+        let asked = condition.as_condition().is_some_and(|condition| condition.asked.take());
+        let handled = if asked { Ok(()) } else { lisp.run_handlers(&condition) };
         match handled {
             Ok(()) => {
                 self.note_backtrace(lisp);

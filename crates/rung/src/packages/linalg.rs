@@ -1,25 +1,26 @@
 //! Package `linalg` (nickname `la`): one function for each name in the table of operations. The
 //! argument lists, texts and checks are the records'; this file only translates values.
 
+use super::explain::Asked;
 use rung_array::{Array, Number};
-use rung_base::Shape;
+use rung_base::{ErrorKind, Shape};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::object::Object;
-use rung_lisp::package::KEYWORD;
+use rung_lisp::offer::Offer;
+use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
-use rung_lisp::{Escape, Outcome, Value, numbers, stack, symbol, value};
+use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
 use rung_ops::record::{Arithmetic, Package};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
+pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, extent: Asked) {
     for op in table::operations() {
         for name in op.names {
             let ladder = ladder.clone();
-            let body =
-                move |lisp: &mut Lisp, arguments: &[Value]| call(lisp, &ladder, op, arguments);
+            let body = move |lisp: &mut Lisp, a: &[Value]| call(lisp, &ladder, extent, op, a);
             let list = op.lambda_list();
             let list = list.trim_start_matches('(').trim_end_matches(')');
             let (package, text, body) = (op.package.name(), documentation(op), Rc::new(body));
@@ -79,6 +80,7 @@ impl Program<'_> {
 fn call(
     lisp: &mut Lisp,
     ladder: &Rc<RefCell<Ladder>>,
+    asked: Asked,
     op: &'static Op,
     arguments: &[Value],
 ) -> Outcome {
@@ -92,13 +94,72 @@ fn call(
     for argument in arguments {
         values.push(to_operation(lisp, argument)?);
     }
+    asked.tell(lisp, &mut ladder.borrow_mut())?;
     // Nothing in an operation calls back into Lisp, so the ladder is free here.
-    let results = ladder.borrow_mut().call(op, values, &mut Program(lisp))?;
+    let results = ladder.borrow_mut().call(op, values, &mut Program(lisp));
+    let results = match results {
+        Ok(results) => results,
+        Err(error) => match failed(lisp, op, arguments, error)? {
+            Instead::Values(values) => return Ok(lisp.values(values)),
+            Instead::Portable => portable(lisp, ladder, op, arguments)?,
+        },
+    };
     if !op.writes.is_empty() {
         return write_back(lisp, op, arguments, results);
     }
     let results: Vec<Value> = results.into_iter().map(|v| from_operation(lisp, v)).collect();
     Ok(lisp.values(results))
+}
+
+/// What a handler has chosen in place of a failure.
+enum Instead {
+    Values(Vec<Value>),
+    Portable,
+}
+
+const USE_VALUE: Offer =
+    Offer { package: CL, name: "USE-VALUE", report: "Give a value in place of the call." };
+const ABORT: Offer = Offer { package: CL, name: "ABORT", report: "End with this error." };
+const RUN_PORTABLE: Offer =
+    Offer { package: RUNG, name: "RUN-PORTABLE", report: "Run the definition instead." };
+
+/// Offers the restarts of an operation that failed (spec linalg 1.9); a rung's own failure adds
+/// the definition.
+fn failed(
+    lisp: &mut Lisp,
+    op: &'static Op,
+    arguments: &[Value],
+    error: rung_base::Error,
+) -> Outcome<Instead> {
+    let rungs_own =
+        matches!(error.kind(), ErrorKind::Declined | ErrorKind::BitsDiffer | ErrorKind::Device);
+    let escape = Escape::from(error);
+    if let Some(condition) = escape.condition() {
+        condition.set_slot(symbol::KEY_OPERATION, Value::string(op.name()));
+        condition.set_slot(symbol::KEY_ARGUMENTS, value::list(arguments.to_vec()));
+    }
+    let offers = [USE_VALUE, ABORT, RUN_PORTABLE];
+    let offers = if rungs_own { &offers[..] } else { &offers[..2] };
+    let chosen = lisp.offer(escape, offers)?;
+    match chosen.number {
+        0 => Ok(Instead::Values(chosen.arguments)),
+        1 => Err(EscapeKind::Unhandled(chosen.condition).into()),
+        _ => Ok(Instead::Portable),
+    }
+}
+
+/// The call by its definition.
+fn portable(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    op: &'static Op,
+    arguments: &[Value],
+) -> Outcome<Vec<rung_ops::Value>> {
+    let mut values = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        values.push(to_operation(lisp, argument)?);
+    }
+    Ok(ladder.borrow_mut().call_portable(op, values, &mut Program(lisp))?)
 }
 
 /// An operation that works in place: each array that it writes becomes its result, and the
@@ -178,7 +239,10 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
         Value::Cons(_) => list_to_operation(lisp, argument)?,
         Value::Object(object) => match &**object {
             Object::Packed(array) => rung_ops::Value::Array(array.borrow().clone()),
-            Object::Array(array) => rung_ops::Value::Array(packed_double(lisp, array)?),
+            Object::Array(array) => {
+                rung_ops::explain::note_packing();
+                rung_ops::Value::Array(packed_double(lisp, array)?)
+            }
             Object::Bignum(_) | Object::Ratio(_) => match numbers::to_double(argument) {
                 Some(x) => rung_ops::Value::Number(Number::F64(x)),
                 None => rung_ops::Value::Other(lisp.brief(argument)),
