@@ -3,13 +3,12 @@
 //! `cargo run --release -p rung-lanes --example order -- [THREADS]`; `benches/lab/order.py` times
 //! NumPy on the same work.
 
-use rung_lanes::histogram::{self, Bins};
-use rung_lanes::scan::{Scanned, scan};
+use rung_lanes::histogram::Bins;
+use rung_lanes::scan::Scanned;
 use rung_lanes::search::{Ascending, Samples};
-use rung_lanes::sort::{Slices, Sortable, argsort, sort};
+use rung_lanes::sort::{Slices, Sortable};
 use rung_lanes::{Lanes, Level, gather, scatter};
 use rung_math::accumulate::Accumulate;
-use rung_math::fold::Adding;
 use rung_math::locate::edges;
 use std::time::Instant;
 
@@ -88,9 +87,9 @@ fn sorting<T: Sortable>(lanes: &Lanes, x: &[T]) {
         for axis in (0..shape.len()).rev() {
             let slices = Slices::along(shape, axis);
             let what = format!("{shape:?} axis {axis}");
-            report(&format!("sort {what}"), name, || sort(lanes, x, slices, false, &mut out));
+            report(&format!("sort {what}"), name, || T::sort(lanes, x, slices, false, &mut out));
             report(&format!("argsort {what}"), name, || {
-                argsort(lanes, x, slices, false, &mut positions);
+                T::argsort(lanes, x, slices, false, &mut positions);
             });
         }
     }
@@ -103,7 +102,7 @@ fn scans<T: Sortable + Scanned<T, Sum = f64>>(lanes: &Lanes, x: &[T]) {
         for axis in (0..shape.len()).rev() {
             let slices = Slices::along(shape, axis);
             report(&format!("cumsum {shape:?} axis {axis}"), T::TYPE.name(), || {
-                scan::<Adding, T, T>(lanes, x, slices, &mut out);
+                T::sums(lanes, x, slices, &mut out);
             });
         }
     }
@@ -139,7 +138,7 @@ fn indexed<T: Sortable + Accumulate + Into<f64>>(lanes: &Lanes, x: &[T], words: 
     let mut places = vec![0; n];
     for count in [1000, 100_000] {
         let mut sorted = vec![T::default(); count];
-        sort(lanes, &x[..count], Slices::whole(count), false, &mut sorted);
+        T::sort(lanes, &x[..count], Slices::whole(count), false, &mut sorted);
         report(&format!("searchsorted {count}"), name, || {
             Ascending::new(lanes, &sorted).places(lanes, x, false, &mut places);
         });
@@ -152,6 +151,4 @@ fn indexed<T: Sortable + Accumulate + Into<f64>>(lanes: &Lanes, x: &[T], words: 
     let bins = edges(-0.5, 0.5, 100);
     let job = Bins { edges: &bins, even: true };
     report("histogram 100", name, || job.tally(lanes, x, &mut vec![0; 100]));
-    let mut counts = vec![0; 10_000];
-    report("bincount 10000", name, || histogram::count(&near, &mut counts));
 }

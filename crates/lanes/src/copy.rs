@@ -1,5 +1,5 @@
-//! Copies: a strided view into contiguous order, rows by index, and element-by-element
-//! conversion. Nothing is computed, so any element type will do.
+//! Copies: a strided view into contiguous order, and element-by-element conversion. Nothing is
+//! computed, so any element type will do.
 //!
 //! Where the innermost axis of the view is not the contiguous one, blocks of cache lines are
 //! turned one at a time, so that every line is fetched once. Threads take ranges of the result.
@@ -177,44 +177,6 @@ impl<T: Copy> Task for Square<T> {
             }
         }
     }
-}
-
-/// out (indices, width) = the rows of x (rows, width) at `indices`.
-///
-/// # Panics
-/// When an index is not below `rows`, or extents do not fit.
-pub fn take_rows<T: Copy + Send + Sync>(
-    lanes: &Lanes,
-    x: crate::Matrix<T>,
-    indices: &[usize],
-    out: &mut [T],
-) {
-    let width = x.columns;
-    assert_eq!(indices.len() * width, out.len(), "cells of taken rows");
-    assert!(indices.iter().all(|index| *index < x.rows), "a row index beyond the matrix");
-    let strides = [x.row, x.column];
-    let start = Operand::new(x.data, x.offset, &strides).start(&[x.rows, width]);
-    let shared = Shared { from: start, to: out.as_mut_ptr() };
-    let pieces = lanes.pieces(Work::Copy, out.len());
-    let share = indices.len().div_ceil(pieces).max(1);
-    lanes.workers().run(indices.len().div_ceil(share), &|piece| {
-        let first = piece * share;
-        let own = &indices[first..indices.len().min(first + share)];
-        for (slot, index) in own.iter().enumerate() {
-            let from = shared.from(*index as isize * x.row);
-            let to = shared.to((first + slot) * width);
-            // SAFETY: the row lies inside the operand, and this piece owns its slots.
-            unsafe {
-                if x.column == 1 {
-                    std::ptr::copy_nonoverlapping(from, to, width);
-                } else {
-                    for i in 0..width {
-                        *to.add(i) = *from.wrapping_offset(i as isize * x.column);
-                    }
-                }
-            }
-        }
-    });
 }
 
 /// Every `to[i]` becomes `f(from[i])`, compiled for this level's vectors and threaded: conversions between element

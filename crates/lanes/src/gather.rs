@@ -36,29 +36,27 @@ pub fn take<T: Copy + Send + Sync>(
             let count = (positions.len() - place).min(own.len() / inner);
             let (now, rest) = own.split_at_mut(count * inner);
             let plane_of_x = &x[plane * length * inner..][..length * inner];
-            runs_at(lanes, plane_of_x, &positions[place..place + count], inner, now);
+            runs_at(plane_of_x, &positions[place..place + count], inner, now);
             (own, place, plane) = (rest, 0, plane + 1);
         }
     });
 }
 
 /// The runs of `width` at positions that were checked.
-fn runs_at<T: Copy>(lanes: &Lanes, x: &[T], positions: &[usize], width: usize, out: &mut [T]) {
+fn runs_at<T: Copy>(x: &[T], positions: &[usize], width: usize, out: &mut [T]) {
     // SAFETY: `take` checked that every position lies inside the plane.
     let at = |i: usize| unsafe { *x.get_unchecked(i) };
-    lanes.level().run(Loop(|| {
-        if width == 1 {
-            return out.iter_mut().zip(positions).for_each(|(out, &position)| *out = at(position));
+    if width == 1 {
+        return out.iter_mut().zip(positions).for_each(|(out, &position)| *out = at(position));
+    }
+    for (&position, out) in positions.iter().zip(out.chunks_exact_mut(width)) {
+        let from = position * width;
+        if width < SHORT {
+            out.iter_mut().enumerate().for_each(|(i, out)| *out = at(from + i));
+        } else {
+            out.copy_from_slice(&x[from..from + width]);
         }
-        for (&position, out) in positions.iter().zip(out.chunks_exact_mut(width)) {
-            let from = position * width;
-            if width < SHORT {
-                out.iter_mut().enumerate().for_each(|(i, out)| *out = at(from + i));
-            } else {
-                out.copy_from_slice(&x[from..from + width]);
-            }
-        }
-    }));
+    }
 }
 
 /// out[i] = x[i, columns[i]] for x (rows, width).

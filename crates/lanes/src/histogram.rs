@@ -1,4 +1,4 @@
-//! Counts: of numbers between edges (`math::locate::bin`) and of small integers.
+//! Counts of numbers between edges: `math::locate::bin`.
 
 use crate::level::Loop;
 use crate::{Lanes, Work};
@@ -104,20 +104,4 @@ fn settle(edges: &[f64], x: f64, guess: usize) -> usize {
         guess => guess,
     };
     if fits(near) { near } else { (place(edges, x, true) - 1).min(last) }
-}
-
-/// counts[p] += how often `p` is among the positions.
-///
-/// # Panics
-/// When a position is not below the number of counts.
-pub fn count(positions: &[usize], counts: &mut [i64]) {
-    positions.iter().for_each(|&position| counts[position] += 1);
-}
-
-/// sums[p] += the weights of the positions that are p, in order of appearance.
-///
-/// # Panics
-/// When a position is not below the number of sums.
-pub fn weigh(positions: &[usize], weights: &[f64], sums: &mut [f64]) {
-    positions.iter().zip(weights).for_each(|(&position, weight)| sums[position] += weight);
 }

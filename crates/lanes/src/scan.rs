@@ -29,6 +29,18 @@ pub trait Scanned<U>: Copy + Send + Sync {
     fn wide(self) -> Self::Sum;
     #[doc(hidden)]
     fn narrowed(sum: Self::Sum) -> U;
+
+    /// out = the running sums of every slice of x.
+    ///
+    /// # Panics
+    /// When `x` or `out` has not the size of the slices.
+    fn sums(lanes: &Lanes, x: &[Self], slices: Slices, out: &mut [U]);
+
+    /// out = the running products of every slice of x.
+    ///
+    /// # Panics
+    /// When `x` or `out` has not the size of the slices.
+    fn products(lanes: &Lanes, x: &[Self], slices: Slices, out: &mut [U]);
 }
 
 macro_rules! scanned {
@@ -43,6 +55,13 @@ macro_rules! scanned {
             fn narrowed(sum: $sum) -> $to {
                 sum as $to
             }
+            // Methods, so that their code is made here, once, and not in every crate that scans.
+            fn sums(lanes: &Lanes, x: &[$from], slices: Slices, out: &mut [$to]) {
+                scan::<Adding, $from, $to>(lanes, x, slices, out);
+            }
+            fn products(lanes: &Lanes, x: &[$from], slices: Slices, out: &mut [$to]) {
+                scan::<Multiplying, $from, $to>(lanes, x, slices, out);
+            }
         })*
     };
 }
@@ -54,10 +73,8 @@ scanned! {
 }
 
 /// How running values are joined: `Adding` or `Multiplying`.
-pub trait Join<S>: Copy + Send + Sync + 'static {
-    #[doc(hidden)]
+trait Join<S>: Copy + Send + Sync + 'static {
     const IDENTITY: S;
-    #[doc(hidden)]
     fn join(before: S, x: S) -> S;
 }
 
@@ -85,11 +102,8 @@ impl Join<i64> for Multiplying {
     }
 }
 
-/// out = the running values of every slice of x.
-///
-/// # Panics
-/// When `x` or `out` has not the size of the slices.
-pub fn scan<J, T, U>(lanes: &Lanes, x: &[T], slices: Slices, out: &mut [U])
+/// The running values of every slice.
+fn scan<J, T, U>(lanes: &Lanes, x: &[T], slices: Slices, out: &mut [U])
 where
     T: Scanned<U>,
     J: Join<T::Sum>,

@@ -17,7 +17,6 @@ use crate::level::Loop;
 use crate::share::{Cells, each_share};
 use crate::{Lanes, Level, Work};
 use core::sync::atomic::Ordering::Relaxed;
-pub use positions::argsort;
 use radix::Digits;
 pub(crate) use words::directed;
 pub use words::{Sortable, Word};
@@ -66,11 +65,8 @@ const SHARED: usize = 1 << 16;
 /// Columns turned into rows at a time: a cache line of f32. 15000 x 100 f32 took 9 ms with 16.
 const COLUMNS: usize = 16;
 
-/// out = x with every slice sorted, the largest first where `descending`.
-///
-/// # Panics
-/// When `x` or `out` has not the size of the slices.
-pub fn sort<T: Sortable>(lanes: &Lanes, x: &[T], slices: Slices, descending: bool, out: &mut [T]) {
+/// `Sortable::sort`.
+fn sort<T: Sortable>(lanes: &Lanes, x: &[T], slices: Slices, descending: bool, out: &mut [T]) {
     assert_eq!(x.len(), slices.size(), "elements to sort");
     let job = Sort::<T> { level: lanes.level(), descending, marker: core::marker::PhantomData };
     if slices.outer * slices.inner == 1 && slices.length >= SHARED && lanes.workers().threads() > 1

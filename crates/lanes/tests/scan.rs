@@ -1,7 +1,7 @@
 //! Scans against the definition, bit for bit: lengths around segments and chunks, along rows and
 //! columns, on every level and number of threads.
 
-use rung_lanes::scan::scan;
+use rung_lanes::scan::Scanned;
 use rung_lanes::sort::Slices;
 use rung_lanes::{Lanes, Level};
 use rung_math::fold::{Adding, Multiplying};
@@ -73,10 +73,10 @@ fn scans_give_the_bits_of_the_definition() {
                     let x = numbers(seed as u64 + 1, slices.size(), hard);
                     let context = format!("{level:?}, {threads} threads, {shape:?}, seed {seed}");
                     let mut out = vec![0.0; x.len()];
-                    scan::<Adding, f64, f64>(&lanes, &x, slices, &mut out);
+                    <f64 as Scanned<f64>>::sums(&lanes, &x, slices, &mut out);
                     assert_bits(&out, &wanted(&x, slices, false), &format!("sum, {context}"));
                     let near: Vec<f64> = x.iter().map(|x| 1.0 + x * 1e-6).collect();
-                    scan::<Multiplying, f64, f64>(&lanes, &near, slices, &mut out);
+                    <f64 as Scanned<f64>>::products(&lanes, &near, slices, &mut out);
                     assert_bits(&out, &wanted(&near, slices, true), &format!("prod, {context}"));
                     singles(&lanes, &x, slices, &context);
                 }
@@ -91,15 +91,15 @@ fn singles(lanes: &Lanes, x: &[f64], slices: Slices, context: &str) {
     let wide: Vec<f64> = x.iter().map(|x| *x as f64).collect();
     let wanted = wanted(&wide, slices, false);
     let (mut narrow, mut out) = (vec![0_f32; x.len()], vec![0.0; x.len()]);
-    scan::<Adding, f32, f32>(lanes, &x, slices, &mut narrow);
-    scan::<Adding, f32, f64>(lanes, &x, slices, &mut out);
+    <f32 as Scanned<f32>>::sums(lanes, &x, slices, &mut narrow);
+    <f32 as Scanned<f64>>::sums(lanes, &x, slices, &mut out);
     assert_bits(&out, &wanted, &format!("f32 in f64, {context}"));
     let (got, narrowed): (Vec<f64>, Vec<f64>) =
         narrow.iter().zip(&wanted).map(|(got, w)| (*got as f64, (*w as f32) as f64)).unzip();
     assert_bits(&got, &narrowed, &format!("f32, {context}"));
     let integers: Vec<i64> = wide.iter().map(|x| x.to_bits() as i64).collect();
     let mut out = vec![0_i64; x.len()];
-    scan::<Multiplying, i64, i64>(lanes, &integers, slices, &mut out);
+    i64::products(lanes, &integers, slices, &mut out);
     let Slices { length, inner, .. } = slices;
     for i in 0..integers.len() {
         let first = i / inner % length == 0;

@@ -1,8 +1,8 @@
 //! Picking folds and copies against plain loops.
 
-use rung_lanes::copy::{convert, pack, take_rows};
+use rung_lanes::copy::{convert, pack};
 use rung_lanes::fold::{Largest, Smallest, extreme, position};
-use rung_lanes::{Float, Lanes, Level, Matrix, Operand};
+use rung_lanes::{Float, Lanes, Level, Operand};
 use rung_math::{Binary, Maximum, Minimum};
 
 fn numbers(seed: u64, count: usize, nan: bool) -> Vec<f64> {
@@ -140,24 +140,6 @@ fn any_view_packs_to_row_major_order_for_any_width() {
     packed(|i| i as f32);
     packed(|i| i as u16);
     packed(|i| i as u8);
-}
-
-#[test]
-fn rows_are_taken_from_either_storage_order() {
-    let data: Vec<u32> = (0..60_000).collect();
-    let indices: Vec<usize> = (0..5000).map(|i| i * 7919 % 200).collect();
-    for threads in [1, 2] {
-        let lanes = Lanes::new(threads);
-        let matrix = Matrix::new(&data, 200, 300);
-        for matrix in [matrix, Matrix { row: 1, column: 200, ..matrix }] {
-            let mut out = vec![0; indices.len() * 300];
-            take_rows(&lanes, matrix, &indices, &mut out);
-            for (slot, index) in indices.iter().enumerate() {
-                let at = |j: usize| index * matrix.row as usize + j * matrix.column as usize;
-                assert!((0..300).all(|j| out[slot * 300 + j] == data[at(j)]));
-            }
-        }
-    }
 }
 
 #[test]

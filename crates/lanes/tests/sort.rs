@@ -2,7 +2,7 @@
 //! columns, for the values and lengths that hurt.
 
 use rung_base::{Bool, bf16, f16};
-use rung_lanes::sort::{Slices, Sortable, argsort, sort};
+use rung_lanes::sort::{Slices, Sortable};
 use rung_lanes::{Lanes, Level};
 use rung_math::order;
 
@@ -64,10 +64,10 @@ fn check<T: Sortable>(lanes: &Lanes, x: &[T], slices: Slices, context: &str) {
             }
         }
         let mut out = vec![T::default(); x.len()];
-        sort(lanes, x, slices, descending, &mut out);
+        T::sort(lanes, x, slices, descending, &mut out);
         assert!(bits(&out) == bits(&values), "sort, descending {descending}: {context}");
         let mut out = vec![0; x.len()];
-        argsort(lanes, x, slices, descending, &mut out);
+        T::argsort(lanes, x, slices, descending, &mut out);
         assert!(out == positions, "argsort, descending {descending}: {context}");
     }
 }

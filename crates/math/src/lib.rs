@@ -17,6 +17,7 @@
 
 pub mod accumulate;
 mod activation;
+pub mod calculus;
 mod coefficients;
 mod complementary_error_function;
 mod error_function;

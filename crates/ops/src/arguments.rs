@@ -14,6 +14,8 @@ use smallvec::SmallVec;
 pub struct Arguments {
     op: &'static Op,
     values: SmallVec<[Value; 4]>,
+    /// Whether each keyword was written, from the first on.
+    written: Vec<bool>,
 }
 
 /// An array, or a number beside one.
@@ -60,7 +62,7 @@ impl Arguments {
             bound.push(Value::List(rest));
         }
         bound.resize(op.parameters.len(), Value::Nil);
-        let mut seen = vec![false; keywords.len()];
+        let mut written = vec![false; keywords.len()];
         while let Some(word) = given.next() {
             let Value::Keyword(name) = &word else {
                 return Err(count_error(op, given_count, needed, positions));
@@ -70,11 +72,11 @@ impl Arguments {
             };
             let value =
                 given.next().ok_or_else(|| usage("Odd number of keyword arguments".into()))?;
-            if !std::mem::replace(&mut seen[at], true) {
+            if !std::mem::replace(&mut written[at], true) {
                 bound[first_keyword + at] = value;
             }
         }
-        Ok(Arguments { op, values: bound })
+        Ok(Arguments { op, values: bound, written })
     }
 
     fn take(&mut self, at: usize, kind: Kind) -> Value {
@@ -90,6 +92,12 @@ impl Arguments {
 
     pub fn is_given(&self, at: usize) -> bool {
         !matches!(self.values[at], Value::Nil)
+    }
+
+    /// Whether a keyword was written, be it with nil: not the same where nil means something.
+    pub fn is_written(&self, at: usize) -> bool {
+        let first = self.op.parameters.len() - self.written.len();
+        at.checked_sub(first).map_or_else(|| self.is_given(at), |keyword| self.written[keyword])
     }
 
     pub fn operand(&mut self, at: usize) -> Result<Operand> {
@@ -320,8 +328,16 @@ fn index_numbers(a: &Array) -> Result<Vec<i64>> {
     indices.try_reserve_exact(a.size()).map_err(|_| {
         Error::new(ErrorKind::Memory, format!("no memory for {} indices", a.size()))
     })?;
-    indices.extend(a.numbers().map(|n| n.to_i64().unwrap_or(i64::MAX)));
+    match (a.as_slice::<i64>(), a.as_slice::<f64>()) {
+        (Some(whole), _) => indices.extend_from_slice(whole),
+        (_, Some(floats)) => indices.extend(floats.iter().map(|&x| index_number(Number::F64(x)))),
+        _ => indices.extend(a.numbers().map(index_number)),
+    }
     Ok(indices)
+}
+
+fn index_number(n: Number) -> i64 {
+    n.to_i64().unwrap_or(i64::MAX)
 }
 
 /// The element type that holds a number as it is.

@@ -94,6 +94,30 @@ pub enum Detail {
     Product(Product),
     /// Positions along the first axis, all in range.
     Rows(Vec<usize>),
+    /// Positions along an axis, all in range.
+    Take {
+        axis: usize,
+        positions: Vec<usize>,
+    },
+    /// Which indices of an axis are kept.
+    Mask {
+        axis: usize,
+        mask: Vec<bool>,
+    },
+    /// The slices along an axis, the largest first where it matters.
+    Slices {
+        axis: usize,
+        descending: bool,
+    },
+    /// Places after equal elements instead of before them; or edges of one width.
+    Flag(bool),
+    /// Values before the first and after the last sample.
+    Outside {
+        left: f64,
+        right: f64,
+    },
+    /// The distance between samples.
+    Spacing(f64),
     /// The axis along which operands are joined.
     Join {
         axis: usize,

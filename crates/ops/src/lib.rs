@@ -7,6 +7,7 @@
 
 pub mod arguments;
 mod broadcast;
+mod calculus;
 pub mod call;
 mod construct;
 pub mod costs;
@@ -21,7 +22,12 @@ mod random;
 pub mod record;
 pub mod round_trip;
 pub mod samples;
+mod scan;
+mod search;
+mod select;
 mod shape;
+mod slices;
+mod sort;
 pub mod table;
 pub mod tune;
 mod value;

@@ -1,17 +1,25 @@
 //! The table: every operation, in the order of the manual.
 
 use crate::record::{Op, Package};
-use crate::{broadcast, construct, elementwise, fold, index, product, random, shape};
+use crate::{
+    broadcast, calculus, construct, elementwise, fold, index, product, random, scan, search,
+    select, shape, sort,
+};
 
 /// One list per family file.
-const FAMILIES: [&[Op]; 8] = [
+const FAMILIES: [&[Op]; 13] = [
     construct::OPS,
     shape::OPS,
     broadcast::OPS,
     elementwise::OPS,
     product::OPS,
     fold::OPS,
+    scan::OPS,
+    select::OPS,
+    sort::OPS,
+    search::OPS,
     index::OPS,
+    calculus::OPS,
     random::OPS,
 ];
 

@@ -14,12 +14,8 @@ use crate::{Lanes, Level};
 /// Positions with one cut key that are sorted by insertion.
 const SHORT: usize = 24;
 
-/// out = for every slice of x the positions along it in sorted order, the largest element first
-/// where `descending`; equal elements in ascending position.
-///
-/// # Panics
-/// When `x` or `out` has not the size of the slices.
-pub fn argsort<T: Sortable>(
+/// `Sortable::argsort`.
+pub(super) fn argsort<T: Sortable>(
     lanes: &Lanes,
     x: &[T],
     slices: Slices,

@@ -4,7 +4,9 @@
 //! `key` gives elements that are equal in the order (the zeros, all NaN) one word, so that
 //! positions can be sorted beside it.
 
+use super::Slices;
 use super::radix::Digits;
+use crate::Lanes;
 use rung_base::{Bool, Element, bf16, f16};
 use rung_math::order::Ordered;
 
@@ -34,6 +36,32 @@ pub trait Sortable: Element + Ordered {
     /// -0.0 or NaN: elements whose equals have other bits.
     #[doc(hidden)]
     fn is_special(self) -> bool;
+
+    /// out = x with every slice sorted, the largest first where `descending`.
+    ///
+    /// # Panics
+    /// When `x` or `out` has not the size of the slices.
+    fn sort(lanes: &Lanes, x: &[Self], slices: Slices, descending: bool, out: &mut [Self]);
+
+    /// out = for every slice of x the positions along it in sorted order, the largest element
+    /// first where `descending`; equal elements in ascending position.
+    ///
+    /// # Panics
+    /// When `x` or `out` has not the size of the slices.
+    fn argsort(lanes: &Lanes, x: &[Self], slices: Slices, descending: bool, out: &mut [i64]);
+}
+
+/// The drivers of one element type. They are methods so that their code is made here, once, and
+/// not in every crate that sorts.
+macro_rules! drivers {
+    () => {
+        fn sort(lanes: &Lanes, x: &[Self], slices: Slices, descending: bool, out: &mut [Self]) {
+            super::sort(lanes, x, slices, descending, out);
+        }
+        fn argsort(lanes: &Lanes, x: &[Self], slices: Slices, descending: bool, out: &mut [i64]) {
+            super::positions::argsort(lanes, x, slices, descending, out);
+        }
+    };
 }
 
 macro_rules! floats {
@@ -72,6 +100,7 @@ macro_rules! floats {
                 let bits = self.to_bits();
                 (bits == SIGN) | (bits & !SIGN > INFINITY)
             }
+            drivers!();
         })*
     };
 }
@@ -103,6 +132,7 @@ macro_rules! integers {
             fn is_special(self) -> bool {
                 false
             }
+            drivers!();
         })*
     };
 }
