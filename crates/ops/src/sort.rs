@@ -119,7 +119,7 @@ pub const OPS: &[Op] = &[
             let mut all = middles(&[samples::number(0.3)]);
             for method in METHODS {
                 let x = samples::spread(&[4, 10], 2.0);
-                let q = samples::spread(&[2, 3], 1.0);
+                let q = samples::list([0.0, 0.3, 0.75].map(samples::number).to_vec());
                 let method = [samples::word("method"), samples::word(method)];
                 let number = [vec![x.clone(), samples::number(0.5)], method.to_vec()].concat();
                 all.extend([number, [vec![x, q], method.to_vec()].concat()]);
@@ -402,39 +402,67 @@ fn quantiles(op: &'static Op, x: Array, axis: Option<i64>, asked: Asked) -> Resu
 
 /// Every q of every sorted slice, in f64.
 fn pick<T: Element>(sorted: &Array, axis: usize, asked: &Asked, shape: &Shape) -> Result<Array> {
-    let slices = Slices::along(sorted.shape(), axis);
-    let x = sorted.convert(ElementType::F64)?;
-    let x = x.as_slice::<f64>().unwrap_or(&[]);
+    let sorted = sorted.to_contiguous()?;
+    let (x, slices) = (sorted.as_slice::<T>().unwrap_or(&[]), Slices::along(sorted.shape(), axis));
+    let ranks: Vec<Rank> = asked.q.iter().map(|&q| Rank::of(q, slices.length)).collect();
+    let each = (slices.outer * slices.inner).max(1);
+    // The neighbours of each result and the last of its slice, then these alone in f64.
+    let around = Array::build::<T>(Shape::matrix(shape.size(), 3)?, |out| {
+        for (cell, out) in out.chunks_exact_mut(3).enumerate() {
+            let (rank, slice) = (&ranks[cell / each], cell % each);
+            let (plane, column) = (slice / slices.inner, slice % slices.inner);
+            let at = |i: usize| x[(plane * slices.length + i) * slices.inner + column];
+            out.copy_from_slice(&[at(rank.low), at(rank.high), at(slices.length - 1)]);
+        }
+    })?
+    .convert(ElementType::F64)?;
+    let around = around.as_slice::<f64>().unwrap_or(&[]);
     Array::build::<f64>(shape.clone(), |out| {
-        let each = (slices.outer * slices.inner).max(1);
-        for (out, &q) in out.chunks_exact_mut(each).zip(&asked.q) {
-            for (slice, out) in out.iter_mut().enumerate() {
-                let (plane, column) = (slice / slices.inner, slice % slices.inner);
-                let at = |i: usize| x[(plane * slices.length + i) * slices.inner + column];
-                *out = at_fraction(at, slices.length, q, asked.method);
-            }
+        for (cell, (out, around)) in out.iter_mut().zip(around.chunks_exact(3)).enumerate() {
+            *out = ranks[cell / each].value([around[0], around[1], around[2]], asked.method);
         }
     })
 }
 
-/// The element at q (n - 1) of n ascending ones, NaN when the last is.
-fn at_fraction(x: impl Fn(usize) -> f64, n: usize, q: f64, method: &str) -> f64 {
-    let last = x(n - 1);
-    if last.is_nan() {
-        return f64::NAN;
+/// A place between two of n ascending elements.
+struct Rank {
+    low: usize,
+    high: usize,
+    fraction: f64,
+}
+
+impl Rank {
+    /// q (n - 1).
+    fn of(q: f64, n: usize) -> Rank {
+        let place = q * (n - 1) as f64;
+        let low = (place.floor() as usize).min(n - 1);
+        Rank { low, high: (low + 1).min(n - 1), fraction: place - low as f64 }
     }
-    let place = q * (n - 1) as f64;
-    let low = (place.floor() as usize).min(n - 1);
-    let (fraction, high) = (place - low as f64, (low + 1).min(n - 1));
-    if fraction == 0.0 {
-        return x(low);
-    }
-    match method {
-        "lower" => x(low),
-        "higher" => x(high),
-        "nearest" if fraction == 0.5 => x(low + low % 2),
-        "nearest" => x(if fraction < 0.5 { low } else { high }),
-        "midpoint" => between(x(low), x(high), 0.5),
-        _ => between(x(low), x(high), fraction),
+
+    /// The element here, between its neighbours; NaN when the last of all is.
+    fn value(&self, [low, high, last]: [f64; 3], method: &str) -> f64 {
+        let even_is_low = self.low.is_multiple_of(2);
+        match method {
+            _ if last.is_nan() => f64::NAN,
+            _ if self.fraction == 0.0 => low,
+            "lower" => low,
+            "higher" => high,
+            "nearest" if self.fraction == 0.5 => {
+                if even_is_low {
+                    low
+                } else {
+                    high
+                }
+            }
+            "nearest" => {
+                if self.fraction < 0.5 {
+                    low
+                } else {
+                    high
+                }
+            }
+            "midpoint" => between(low, high, 0.5),
+            _ => between(low, high, self.fraction),
+        }
     }
 }

@@ -59,7 +59,7 @@ fn several_results_belong_together() {
     let weights = vector(&[1.0, 0.5, 2.0]);
     let x = vector(&[1.0, 4.0, nan]);
     let two = [word("bins"), Value::integer(2), word("range"), range];
-    let with = |more: &[Value]| [&[x.clone()], &two[..], more].concat();
+    let with = |more: &[Value]| [std::slice::from_ref(&x), &two[..], more].concat();
     assert_eq!(shown("histogram", with(&[word("weights"), weights]))[0], "(2) 1.0 0.5");
     assert_eq!(shown("histogram", with(&[word("density"), Value::True]))[0], "(2) 0.25 0.25");
     let got = shown("nonzero", vec![array(&[0.0, 1.0, nan, 0.0, 0.0, -2.0], &[3, 2])]);
