@@ -19,7 +19,7 @@
 (show "darkest" (la:take *digits* (la:slice (la:argsort *ink*) '((0 5)))))
 (show "median" (la:median *ink*) (la:median (la:take-rows *images* '(0 1 2)) :axis 1))
 (show "quartiles" (la:quantile *ink* #d(0.25 0.5 0.75))
-      (la:quantile *ink* 1/3 :method :higher))
+      (la:quantile *ink* 0.3 :method :higher))
 
 (multiple-value-bind (counts edges) (la:histogram *ink* :bins 5)
   (show "histogram" counts edges (la:sum counts)))
@@ -36,8 +36,10 @@
        (half (la:searchsorted running (/ (la:sum *ink*) 2))))
   (show "half of the ink in the darkest" half (la:take running half))
   (show "descending" (la:slice (la:sort *ink* :descending t) '((0 3))))
-  (show "steps" (la:amax (la:diff sorted)) (length (first (la:nonzero (la:diff sorted)))))
-  (show "ranks" (la:interp #d(200 300.5 1000) (la:unique *ink*) (la:cumsum (la:ones 260))))
+  (show "steps" (la:amax (la:diff sorted)) (la:size (first (la:nonzero (la:diff sorted)))))
+  (let ((distinct (la:unique *ink*)))
+    (show "ranks" (la:size distinct)
+          (la:interp #d(200 300.5 1000) distinct (la:cumsum (la:ones (la:size distinct))))))
   (show "area" (la:trapz sorted) (la:trapz #d(0 1 4) #d(0 1 2)))
   (show "slope" (la:slice (la:gradient (la:slice sorted '((0 6)))) '((0 4)))))
 

@@ -46,6 +46,7 @@ const HOMONYMS: &[&str] = &[
     "sinh",
     "size",
     "slice",
+    "sort",
     "sqrt",
     "square",
     "sub",
