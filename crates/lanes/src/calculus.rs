@@ -1,14 +1,11 @@
 //! Slopes and areas of sampled functions, by the text of `math::calculus`.
 
 use crate::Lanes;
+use crate::grains::Work;
 use crate::level::Loop;
 use crate::share::in_shares;
 use crate::vector::Float;
 use rung_math::calculus::{Places, central, gradient as definition, trapezoid, uneven};
-
-/// Elements from which threads help, and the least a piece holds: as element-wise work.
-const THRESHOLD: usize = 1 << 16;
-const GRAIN: usize = 1 << 13;
 
 /// out = the slope at each of two samples or more.
 ///
@@ -17,7 +14,7 @@ const GRAIN: usize = 1 << 13;
 pub fn gradient<T: Float>(lanes: &Lanes, f: &[T], places: Places<T>, out: &mut [T]) {
     assert!(f.len() > 1 && f.len() == out.len(), "cells of a gradient");
     let last = f.len() - 1;
-    in_shares(lanes, &mut out[1..last], THRESHOLD, GRAIN, &|start, own| {
+    in_shares(lanes, &mut out[1..last], Work::Light, &|start, own| {
         let f = &f[start..start + own.len() + 2];
         lanes.level().run(Loop(|| match places {
             Places::Even(gap) => {
@@ -60,7 +57,7 @@ pub fn trapezoids<T: Float>(
     }
     assert_eq!(y.len() / length * cells, out.len(), "cells of areas");
     for (y, out) in y.chunks_exact(length).zip(out.chunks_exact_mut(cells)) {
-        in_shares(lanes, out, THRESHOLD, GRAIN, &|start, own| {
+        in_shares(lanes, out, Work::Light, &|start, own| {
             let pairs = y[start..].windows(2);
             lanes.level().run(Loop(|| match places {
                 Places::Even(gap) => own

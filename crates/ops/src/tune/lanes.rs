@@ -3,10 +3,11 @@
 use super::Timer;
 use crate::costs::{LanesCosts, lanes_costs};
 use rung_lanes::elementwise::{map, zip};
+use rung_lanes::scan::Scanned;
 use rung_lanes::search::Ascending;
-use rung_lanes::sort::Slices;
+use rung_lanes::sort::{Slices, Sortable};
 use rung_lanes::{Cost, Float, Grain, Lanes, Level, Matrix, Operand, Work};
-use rung_lanes::{copy, fold, random, scan, scatter, sort};
+use rung_lanes::{copy, fold, random, scatter};
 use rung_math::random::{Fill, State};
 use std::time::{Duration, Instant};
 
@@ -182,15 +183,11 @@ impl Room {
                 // Rows of a thousand: one long slice is shared in another way.
                 let rows = Slices { outer: size / ROW, length: ROW, inner: 1 };
                 let of = rows.size();
-                sort::sort(lanes, &x[..of], rows, false, &mut out[..of]);
+                f64::sort(lanes, &x[..of], rows, false, &mut out[..of]);
             }
             Work::Scan => {
-                scan::scan::<rung_math::fold::Adding, f64, f64>(
-                    lanes,
-                    &x[..size],
-                    Slices::whole(size),
-                    &mut out[..size],
-                );
+                let whole = Slices::whole(size);
+                <f64 as Scanned<f64>>::sums(lanes, &x[..size], whole, &mut out[..size]);
             }
             Work::Search => {
                 self.among.places(lanes, &x[..size], false, &mut self.places[..size]);
