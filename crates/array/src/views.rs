@@ -128,6 +128,45 @@ impl Array {
         Ok(self.with_layout(shape.clone(), strides, self.offset))
     }
 
+    /// Axis `first` becomes the diagonal of axes `first` and `second`, of equal extent, and
+    /// `second` is dropped.
+    pub fn diagonal(&self, first: usize, second: usize) -> Result<Array> {
+        let (rank, shape) = (self.rank(), &self.shape);
+        if first == second || first >= rank || second >= rank || shape[first] != shape[second] {
+            let text = format!("no diagonal along axes {first} and {second} of shape {shape}");
+            return Err(Error::new(ErrorKind::Axis, text));
+        }
+        let mut strides = self.strides.clone();
+        strides[first] += strides[second];
+        strides.remove(second);
+        Ok(self.with_layout(shape.without(second, false), strides, self.offset))
+    }
+
+    /// Windows along an axis: the axis counts them, `step` elements apart, and a new last axis
+    /// holds the `length` elements of each, `dilation` apart. No window reaches outside.
+    pub fn windows(
+        &self,
+        axis: usize,
+        length: usize,
+        step: usize,
+        dilation: usize,
+    ) -> Result<Array> {
+        let extent = self.shape.get(axis).copied().unwrap_or(0);
+        let reach = length.saturating_sub(1).saturating_mul(dilation).saturating_add(1);
+        if axis >= self.rank() || step == 0 || length == 0 {
+            let text = format!("no windows of {length} by {step} along axis {axis}");
+            return Err(Error::new(ErrorKind::Axis, text));
+        }
+        let count = if extent < reach { 0 } else { (extent - reach) / step + 1 };
+        let (mut extents, mut strides) = (self.shape.to_vec(), self.strides.clone());
+        let stride = strides[axis];
+        extents[axis] = count;
+        strides[axis] = stride * step as isize;
+        extents.push(length);
+        strides.push(stride * dilation as isize);
+        Ok(self.with_layout(Shape::new(extents)?, strides, self.offset))
+    }
+
     /// The sub-array at `index` of the first axis, which is dropped.
     pub fn row(&self, index: usize) -> Result<Array> {
         if self.rank() == 0 || index >= self.shape[0] {
@@ -187,6 +226,19 @@ mod tests {
         assert_eq!(list::<i64>(&b), [8, 9, 10, 11, 8, 9, 10, 11]);
         assert!(a.transpose(&[0, 0, 1]).is_err());
         assert!(a.transpose(&[0, 1]).is_err());
+    }
+
+    #[test]
+    fn diagonals_and_windows_are_views() {
+        let a = counting(&[3, 3]);
+        assert_eq!(list::<i64>(&a.diagonal(0, 1).unwrap()), [0, 4, 8]);
+        assert!(counting(&[2, 3]).diagonal(0, 1).is_err());
+        let w = counting(&[7]).windows(0, 3, 2, 1).unwrap();
+        assert_eq!(w.shape().to_vec(), [3, 3]);
+        assert_eq!(list::<i64>(&w), [0, 1, 2, 2, 3, 4, 4, 5, 6]);
+        assert_eq!(list::<i64>(&counting(&[5]).windows(0, 2, 1, 3).unwrap()), [0, 3, 1, 4]);
+        assert_eq!(counting(&[2]).windows(0, 3, 1, 1).unwrap().size(), 0);
+        assert!(counting(&[2]).windows(0, 0, 1, 1).is_err());
     }
 
     #[test]

@@ -1,34 +1,43 @@
 //! The table: every operation, in the order of the manual.
 
 use crate::record::{Op, Package};
-use crate::{
-    broadcast, calculus, construct, elementwise, fold, index, product, random, scan, search,
-    select, shape, sort,
-};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// One list per family file.
-const FAMILIES: [&[Op]; 13] = [
-    construct::OPS,
-    shape::OPS,
-    broadcast::OPS,
-    elementwise::OPS,
-    product::OPS,
-    fold::OPS,
-    scan::OPS,
-    select::OPS,
-    sort::OPS,
-    search::OPS,
-    index::OPS,
-    calculus::OPS,
-    random::OPS,
+const FAMILIES: &[&[Op]] = &[
+    crate::construct::OPS,
+    crate::shape::OPS,
+    crate::broadcast::OPS,
+    crate::elementwise::OPS,
+    crate::product::OPS,
+    crate::contract::OPS,
+    crate::einsum::OPS,
+    crate::convolution::OPS,
+    crate::fold::OPS,
+    crate::scan::OPS,
+    crate::select::OPS,
+    crate::sort::OPS,
+    crate::search::OPS,
+    crate::index::OPS,
+    crate::calculus::OPS,
+    crate::random::OPS,
+    crate::vector::PLAIN,
+    crate::vector::INTO,
+    crate::vector::OTHERS,
 ];
 
 /// Every operation, in the order of the manual.
 pub fn operations() -> impl Iterator<Item = &'static Op> {
-    FAMILIES.into_iter().flatten()
+    FAMILIES.iter().copied().flatten()
 }
 
-/// The operation of a name or alias.
+/// The operation of `linalg` of a name or alias.
 pub fn find(name: &str) -> Option<&'static Op> {
-    operations().find(|op| op.package != Package::Vec && !op.setf && op.names.contains(&name))
+    static NAMES: OnceLock<HashMap<&'static str, &'static Op>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let offered = operations().filter(|op| op.package != Package::Vec && !op.setf);
+        offered.flat_map(|op| op.names.iter().map(move |name| (*name, op))).collect()
+    });
+    names.get(name).copied()
 }
