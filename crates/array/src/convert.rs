@@ -78,8 +78,10 @@ pub fn narrow_f16(x: f64) -> f16 {
 }
 
 /// A storage type that converts to and from `Number`.
-pub(crate) trait Convert: Element {
+pub trait Convert: Element {
+    /// The element as a number, exactly.
     fn number(self) -> Number;
+    /// The number rounded once to this type.
     /// `None` when the value does not fit.
     fn from_number(n: Number) -> Option<Self>;
 }

@@ -12,7 +12,7 @@ mod view;
 mod views;
 
 pub use array::Array;
-pub use convert::{Number, narrow_bf16, narrow_f16};
+pub use convert::{Convert, Number, narrow_bf16, narrow_f16};
 pub use storage::recycled_bytes;
 pub use view::{Offsets, View};
 pub use views::SliceSpec;

@@ -13,6 +13,7 @@ pub mod fold;
 pub mod gather;
 pub mod grains;
 pub mod histogram;
+pub mod integer;
 pub mod level;
 pub mod operand;
 pub mod product;

@@ -9,11 +9,11 @@ use crate::call::{
 use crate::decline::{Answer, Decline};
 use crate::record::{
     Arithmetic, Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op,
-    Parameter, Prepare, Rungs, required,
+    Parameter, Part, Prepare, Quick, Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
-use rung_array::{Array, Number};
+use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
 use rung_kernel::broadcast;
 use rung_lanes::Lanes;
@@ -204,11 +204,13 @@ const fn ternary<F: Ternary>() -> Rungs {
 }
 
 const fn arithmetic<F: Binary + IntegerBinary>() -> Op {
-    operation(prepare_arithmetic, rungs::<F>(portable::<F>))
+    let quick = Quick::Two(quick::<F>);
+    Op { quick, ..operation(prepare_arithmetic, rungs::<F>(portable::<F>)) }
 }
 
 const fn floating<F: Binary>() -> Op {
-    Op { types: FLOATS, ..operation(prepare_floating, rungs::<F>(floating_portable::<F>)) }
+    let quick = Quick::Two(quick::<F>);
+    Op { types: FLOATS, quick, ..operation(prepare_floating, rungs::<F>(floating_portable::<F>)) }
 }
 
 /// A function that is worth a trip to the device by itself.
@@ -216,6 +218,7 @@ const fn elementary<F: Binary>() -> Op {
     let rungs = rungs::<F>(floating_portable::<F>);
     Op {
         types: FLOATS,
+        quick: Quick::Two(quick::<F>),
         exact: Exactness::Ulp(1),
         ..operation(
             prepare_elementary,
@@ -238,7 +241,7 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
     };
     let result = "1 and 0 in the width of the first array, double-float when that is not a float";
-    Op { result, ..operation(prepare_mask, rungs) }
+    Op { result, quick: Quick::Two(quick_mask::<F>), ..operation(prepare_mask, rungs) }
 }
 
 fn prepare_arithmetic(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -393,6 +396,58 @@ fn where_samples() -> Vec<samples::Sample> {
 
 fn no_integers() -> Result<Answer> {
     Ok(Answer::Declined(Decline::Type(ElementType::I64)))
+}
+
+fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
+    match small_pair(a, b)?.element_type() {
+        ElementType::F64 => quick_at::<f64>(a, b, |shape, x, y, out| {
+            drivers::zip::<F, f64>(lanes, Cost::Light, shape, x, y, out);
+        }),
+        ElementType::F32 => quick_at::<f32>(a, b, |shape, x, y, out| {
+            drivers::zip::<F, f32>(lanes, Cost::Light, shape, x, y, out);
+        }),
+        _ => None,
+    }
+}
+
+fn quick_mask<F: Compare>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
+    match small_pair(a, b)?.element_type() {
+        ElementType::F64 => quick_at::<f64>(a, b, |shape, x, y, out| {
+            drivers::compare::<F, f64>(lanes, shape, x, y, out);
+        }),
+        ElementType::F32 => quick_at::<f32>(a, b, |shape, x, y, out| {
+            drivers::compare::<F, f32>(lanes, shape, x, y, out);
+        }),
+        _ => None,
+    }
+}
+
+/// The array that decides shape and type: one beside a number, or the first of two alike.
+fn small_pair<'a>(a: Part<'a>, b: Part<'a>) -> Option<&'a Array> {
+    match (a, b) {
+        (Part::Array(_), Part::Number(_)) => a.small(),
+        (Part::Number(_), Part::Array(_)) => b.small(),
+        (Part::Array(x), Part::Array(y)) if x.shape() == y.shape() => a.small(),
+        _ => None,
+    }
+}
+
+type Run<'a, T> = rung_lanes::Operand<'a, T>;
+
+fn quick_at<T: Element + Convert>(
+    a: Part,
+    b: Part,
+    f: impl FnOnce(&[usize], Run<T>, Run<T>, &mut [T]),
+) -> Option<Result<Array>> {
+    let (mut one, mut other) = ([T::default()], [T::default()]);
+    let (x, x_step) = a.elements::<T>(&mut one)?;
+    let (y, y_step) = b.elements::<T>(&mut other)?;
+    let (x_step, y_step) = ([x_step], [y_step]);
+    let shape = small_pair(a, b)?.shape().clone();
+    Some(Array::build::<T>(shape, |out| {
+        let (x, y) = (Run::new(x, 0, &x_step), Run::new(y, 0, &y_step));
+        f(&[out.len()], x, y, out);
+    }))
 }
 
 /// a, b and out at the common shape.

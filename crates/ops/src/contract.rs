@@ -6,7 +6,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Context, Prepared, Run, Steps};
-use crate::record::{Exactness, FLOATS, Kind, Op, Parameter, Rungs, keyword, required};
+use crate::record::{Exactness, Kind, Op, Parameter, Rungs, keyword, required};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, SliceSpec};
@@ -100,7 +100,6 @@ pub const OPS: &[Op] = &[
 const PAIR: &[Parameter] = &[required("a", Kind::Array), required("b", Kind::Array)];
 
 const PRODUCT: Op = Op {
-    types: FLOATS,
     exact: Exactness::LibraryOrder,
     rungs: Rungs::STEPS,
     samples: || pairs(&[(&[3, 4, 5], &[4, 5, 2]), (&[2, 3], &[2, 3])]),

@@ -6,7 +6,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Context, Prepared, Run};
 use crate::contract::{reshaped, steps};
-use crate::record::{Exactness, FLOATS, Kind, Op, Rungs, keyword, required};
+use crate::record::{Exactness, Kind, Op, Rungs, keyword, required};
 use crate::samples;
 use crate::value::Value;
 use rung_array::{Array, SliceSpec};
@@ -26,7 +26,6 @@ pub const OPS: &[Op] = &[
             keyword("groups", Kind::Integer),
         ],
         result: "an array (batch, outputs, (length + 2 padding - dilation (taps - 1) - 1) / stride + 1)",
-        types: FLOATS,
         exact: Exactness::LibraryOrder,
         prepare: conv1d,
         rungs: Rungs::STEPS,
@@ -57,7 +56,6 @@ pub const OPS: &[Op] = &[
             keyword("mode", Kind::Choice(&["full", "same", "valid"])),
         ],
         result: "a vector",
-        types: FLOATS,
         exact: Exactness::LibraryOrder,
         prepare: convolve,
         rungs: Rungs::STEPS,

@@ -8,7 +8,7 @@
 use crate::arguments::{Arguments, Operand, number_array};
 use crate::call::{Context, Prepared, Run};
 use crate::contract::{number_or_array, reshaped, steps};
-use crate::record::{Exactness, FLOATS, Kind, Op, Rungs, required, rest};
+use crate::record::{Exactness, Kind, Op, Rungs, required, rest};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
@@ -21,7 +21,6 @@ pub const OPS: &[Op] = &[Op {
           any axes, which broadcast; a letter twice in one operand is its diagonal.",
     parameters: &[required("subscripts", Kind::Text), rest("arrays", Kind::Operand)],
     result: "an array of the result's letters, or a number",
-    types: FLOATS,
     exact: Exactness::LibraryOrder,
     prepare: einsum,
     rungs: Rungs::STEPS,

@@ -10,15 +10,15 @@ use crate::decline::Answer;
 use crate::explain;
 use crate::record::{
     Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter,
-    Rungs, required,
+    Part, Quick, Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
 use rung_array::Array;
-use rung_base::Result;
+use rung_base::{ElementType, Result};
 use rung_kernel::map;
-use rung_lanes::Lanes;
 use rung_lanes::elementwise::{self as drivers, Cost};
+use rung_lanes::{Float, Lanes};
 use rung_math::{self as math, Unary, trace_unary};
 
 pub const OPS: &[Op] = &[
@@ -279,6 +279,7 @@ const fn function<F: Unary>(family: Family) -> Op {
         },
         rungs: Kernels::<F>::RUNGS,
         samples: || samples::unary(20.0),
+        quick: Quick::One(quick::<F>),
         ..Op::BASE
     }
 }
@@ -314,6 +315,23 @@ fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
         drivers::map::<F, T>(lanes, cost, &call.shape, lanes_operand(x), out);
     }), integers_not_taken(call))
     .map(Answer::Done)
+}
+
+fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Array>> {
+    let a = x.small()?;
+    match a.element_type() {
+        ElementType::F64 => quick_at::<F, f64>(lanes, a),
+        ElementType::F32 => quick_at::<F, f32>(lanes, a),
+        _ => None,
+    }
+}
+
+fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Array>> {
+    let x = a.as_slice::<T>()?;
+    Some(Array::build::<T>(a.shape().clone(), |out| {
+        let (shape, x) = ([out.len()], rung_lanes::Operand::new(x, 0, &[1]));
+        drivers::map::<F, T>(lanes, Cost::Light, &shape, x, out);
+    }))
 }
 
 /// x (any shape), out (the same shape); a strided x is packed first.

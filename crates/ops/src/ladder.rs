@@ -6,11 +6,12 @@ use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
 use crate::explain::{Calls, Outcome, take_packed};
-use crate::record::{Entry, Exactness, Op};
+use crate::record::{Entry, Exactness, Op, Part, Quick};
 use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
 use crate::value::Value;
 use crate::verify;
+use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Result, Settings};
 use rung_device::Device;
 use rung_lanes::Lanes;
@@ -254,6 +255,23 @@ impl Ladder {
         read(&part);
         if self.counting {
             self.calls.merge(part);
+        }
+    }
+
+    /// The result of a small call of the commonest kind, without a call to describe it: only
+    /// where nobody counts, judges or forbids calls, and no device could hold an operand.
+    #[inline]
+    pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Array>> {
+        let lanes = self.lanes.as_ref()?;
+        let judged = self.on_decline.unwrap_or(self.settings.on_decline.value) != OnDecline::Ok;
+        let narrowed = self.only.is_some() || self.narrowed != Narrowed::default();
+        if self.counting || judged || narrowed || self.device.is_ok() {
+            return None;
+        }
+        match (op.quick, operands) {
+            (Quick::One(f), [x]) => f(lanes, *x),
+            (Quick::Two(f), [a, b]) => f(lanes, *a, *b),
+            _ => None,
         }
     }
 

@@ -6,11 +6,10 @@
 //! of products, (batch, rows, inner) by (batch, inner, columns).
 
 use crate::arguments::{Arguments, Operand, number_type};
-use crate::call::{Call, Context, Detail, Form, Prepared, Product, at_type, types_of};
+use crate::call::{Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of};
 use crate::decline::{Answer, Decline};
 use crate::record::{
-    Definition, Entry, Exactness, FLOATS, Family, Kind, Member, Offer, Op, Parameter, Rungs,
-    required,
+    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
@@ -30,8 +29,8 @@ pub const OPS: &[Op] = &[
         names: &["matmul"],
         doc: "The matrix product; leading axes of higher ranks are a stack, and broadcast.",
         parameters: PAIR,
-        result: "an array of the first float array's width; a vector's added axis is dropped",
-        types: FLOATS,
+        result: "an array of the first float array's width (64-bit integers, which wrap, of integers); a \
+                 vector's added axis is dropped",
         exact: Exactness::LibraryOrder,
         prepare: prepare_matmul,
         rungs: RUNGS,
@@ -43,8 +42,7 @@ pub const OPS: &[Op] = &[
         names: &["dot"],
         doc: "Vectors: the sum of products. Matrices: the matrix product. A number: `mul`.",
         parameters: PAIR,
-        result: "a double-float for two vectors, else an array of the first float array's width",
-        types: FLOATS,
+        result: "a double-float (an integer for integers) for two vectors, else an array as of `matmul`",
         exact: Exactness::LibraryOrder,
         prepare: prepare_dot,
         rungs: RUNGS,
@@ -77,7 +75,7 @@ fn prepare_matmul(op: &'static Op, mut arguments: Arguments, _: &mut Context) ->
         let text = format!("matmul expects arrays: got shapes {} and {}", a.shape(), b.shape());
         return Err(Error::new(ErrorKind::Shape, text));
     }
-    let types = types_of(&operands).floating();
+    let types = product_types(&operands);
     if a.rank() == 1 && b.rank() == 1 {
         return prepare_vectors(op, a, b, types.compute);
     }
@@ -92,7 +90,7 @@ fn prepare_dot(
     let operands = [arguments.operand(0)?, arguments.operand(1)?];
     let rank = |o: &Operand| if let Operand::Array(a) = o { a.rank() } else { 0 };
     let ranks = (rank(&operands[0]), rank(&operands[1]));
-    let types = types_of(&operands).floating();
+    let types = product_types(&operands);
     if ranks.0 == 0 || ranks.1 == 0 {
         return multiply(&operands, context);
     }
@@ -111,6 +109,20 @@ fn prepare_dot(
             ),
         )),
     }
+}
+
+/// Integers among themselves run and stay in 64 bits.
+fn product_types(operands: &[Operand; 2]) -> Types {
+    let types = types_of(operands);
+    match types.compute {
+        ElementType::I64 => Types { compute: ElementType::I64, result: ElementType::I64 },
+        _ => types,
+    }
+}
+
+/// The type in which folds of products are written.
+fn fold_type(compute: ElementType) -> ElementType {
+    if compute == ElementType::I64 { ElementType::I64 } else { ElementType::F64 }
 }
 
 /// A number beside an array: the record of `mul` checks and lays out.
@@ -152,8 +164,8 @@ fn prepare_vectors(
         given: smallvec![a.shape().clone(), b.shape().clone()],
         operands: operands.into_iter().collect(),
         shape: Shape::scalar(),
-        raw: ElementType::F64,
-        result: ElementType::F64,
+        raw: fold_type(compute),
+        result: fold_type(compute),
         to_number: true,
         more: Vec::new(),
         detail: Detail::Product(Product {
@@ -168,12 +180,7 @@ fn prepare_vectors(
     })))
 }
 
-fn prepare_product(
-    op: &'static Op,
-    a: &Array,
-    b: &Array,
-    types: crate::call::Types,
-) -> Result<Prepared> {
+fn prepare_product(op: &'static Op, a: &Array, b: &Array, types: Types) -> Result<Prepared> {
     let vectors = (a.rank() == 1, b.rank() == 1);
     let (left, right) = (as_matrices(a, vectors.0, 0)?, as_matrices(b, vectors.1, 1)?);
     let (m, k) = last_two(&left);
@@ -192,7 +199,7 @@ fn prepare_product(
     extents.extend((!vectors.1).then_some(n));
     let form = if vectors.0 || vectors.1 { Form::Folds } else { Form::Cells };
     // Folds are written in f64 and narrowed once, to the result's own width.
-    let raw = if form == Form::Folds { ElementType::F64 } else { types.compute };
+    let raw = if form == Form::Folds { fold_type(types.compute) } else { types.compute };
     Ok(Prepared::Call(Box::new(Call {
         op,
         given: smallvec![a.shape().clone(), b.shape().clone()],
@@ -283,6 +290,7 @@ fn portable(call: &Call) -> Result<Array> {
     let p = detail(call)?;
     let width = call.operands[0].element_type();
     match (p.form, width) {
+        (_, ElementType::I64) => integer_cells(call, p),
         (Form::Cells, ElementType::F32) => cells::<f32>(call, p),
         (Form::Cells, _) => cells::<f64>(call, p),
         (Form::Folds, ElementType::F32) => folds::<f32>(call, p),
@@ -317,6 +325,14 @@ fn cells<T: Element + Fused>(call: &Call, p: Product) -> Result<Array> {
     })
 }
 
+/// Sums of products modulo 2^64.
+fn integer_cells(call: &Call, p: Product) -> Result<Array> {
+    each_cell::<i64, i64>(call, p, |a, b, [s, i, j]| {
+        let term = |k| at(a, s, i, k).wrapping_mul(at(b, s, k, j));
+        (0..p.inner).fold(0, |sum: i64, k| sum.wrapping_add(term(k)))
+    })
+}
+
 fn folds<T: Element + Into<f64>>(call: &Call, p: Product) -> Result<Array> {
     each_cell::<T, f64>(call, p, |a, b, [s, i, j]| {
         dot(p.inner, |k| (at(a, s, i, k).into(), at(b, s, k, j).into()))
@@ -332,6 +348,7 @@ fn slabs(x: &Array) -> impl Fn(usize) -> usize {
 fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let p = detail(call)?;
     match (p.form, call.operands[0].element_type()) {
+        (_, ElementType::I64) => lanes_integers(call, p, lanes),
         (Form::Cells, ElementType::F32) => lanes_cells::<f32>(call, p, lanes),
         (Form::Cells, _) => lanes_cells::<f64>(call, p, lanes),
         (Form::Folds, ElementType::F32) => lanes_folds::<f32>(call, p, lanes),
@@ -360,6 +377,17 @@ fn lanes_cells<T: Float>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answe
         .map(Answer::Done)
 }
 
+fn lanes_integers(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (lanes_matrix::<i64>(&call.operands[0]), lanes_matrix::<i64>(&call.operands[1]));
+    let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
+    Array::build::<i64>(call.shape.clone(), |out| {
+        for (slab, out) in out.chunks_exact_mut((p.rows * p.columns).max(1)).enumerate() {
+            rung_lanes::integer::product(lanes, a.at(left(slab)), b.at(right(slab)), out);
+        }
+    })
+    .map(Answer::Done)
+}
+
 fn library(call: &Call, library: &Library) -> Result<Answer> {
     let p = detail(call)?;
     if p.rows == 1 && p.columns == 1 {
@@ -367,6 +395,7 @@ fn library(call: &Call, library: &Library) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::NoKernel("two vectors are a fold")));
     }
     match call.operands[0].element_type() {
+        ElementType::I64 => Ok(Answer::Declined(Decline::Type(ElementType::I64))),
         ElementType::F32 => library_stack::<f32>(call, p, |a, b, out| library.sgemm(a, b, out)),
         _ => library_stack::<f64>(call, p, |a, b, out| library.dgemm(a, b, out)),
     }
@@ -487,6 +516,9 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::NoKernel("a product with a vector is a fold")));
     }
     let element = call.operands[0].element_type();
+    if element == ElementType::I64 {
+        return Ok(Answer::Declined(Decline::Type(element)));
+    }
     let kernel = trip.kernel(call, || kernel::kernel(element))?;
     match element {
         ElementType::F32 => device_stack::<f32>(call, trip, p, &kernel),

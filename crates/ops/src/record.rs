@@ -9,8 +9,8 @@ use crate::call::{Call, Context, Outputs, Prepared};
 use crate::decline::Answer;
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
-use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result};
+use rung_array::{Array, Convert, Number};
+use rung_base::{Element, ElementType, Error, ErrorKind, Result};
 use rung_lanes::Lanes;
 use rung_library::Library;
 use smallvec::smallvec;
@@ -41,8 +41,54 @@ pub struct Op {
     /// Parameters whose arrays a front end replaces by the results, in order: an operation that
     /// works in place. Its value is then the first array written.
     pub writes: &'static [usize],
+    /// Small calls of the commonest kind, done at once.
+    pub quick: Quick,
     /// Written as the place of an assignment: `(setf (la:row a i) b)` calls it with (b a i).
     pub setf: bool,
+}
+
+/// The lanes kernel of an operation for operands that need no laying out: packed arrays of one
+/// float type and shape, or a number beside one. It is what asking the rungs would end in, as
+/// no other rung wants a small call, and `None` where the operands are of another kind.
+#[derive(Clone, Copy)]
+pub enum Quick {
+    None,
+    One(fn(&Lanes, Part) -> Option<Result<Array>>),
+    Two(fn(&Lanes, Part, Part) -> Option<Result<Array>>),
+}
+
+/// An operand of a small call.
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    Array(&'a Array),
+    Number(Number),
+}
+
+/// The most elements of a small call: below every threshold of threads and devices.
+const SMALL: usize = 4096;
+
+impl<'a> Part<'a> {
+    /// The array, if it is small.
+    pub fn small(self) -> Option<&'a Array> {
+        match self {
+            Part::Array(a) if a.size() <= SMALL => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The elements, or a number rounded once to their type, and the step from one to the next.
+    pub fn elements<T: Element + Convert>(
+        self,
+        number: &'a mut [T; 1],
+    ) -> Option<(&'a [T], isize)> {
+        match self {
+            Part::Array(a) => a.as_slice::<T>().map(|elements| (elements, 1)),
+            Part::Number(n) => {
+                number[0] = T::from_number(n)?;
+                Some((&number[..], 0))
+            }
+        }
+    }
 }
 
 /// Where front ends offer an operation.
@@ -305,6 +351,7 @@ impl Op {
         samples: Vec::new,
         example: "",
         writes: &[],
+        quick: Quick::None,
         setf: false,
     };
 

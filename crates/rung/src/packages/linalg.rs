@@ -10,7 +10,7 @@ use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
-use rung_ops::record::{Arithmetic, Package};
+use rung_ops::record::{Arithmetic, Package, Part, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -90,11 +90,14 @@ fn call(
     {
         return of_numbers(op.name(), arithmetic, a, b);
     }
+    asked.tell(lisp, &mut ladder.borrow_mut())?;
+    if let Some(array) = quick(ladder, op, arguments) {
+        return Ok(Value::packed(array?));
+    }
     let mut values = Vec::with_capacity(arguments.len());
     for argument in arguments {
         values.push(to_operation(lisp, argument)?);
     }
-    asked.tell(lisp, &mut ladder.borrow_mut())?;
     // Nothing in an operation calls back into Lisp, so the ladder is free here.
     let results = ladder.borrow_mut().call(op, values, &mut Program(lisp));
     let results = match results {
@@ -160,6 +163,36 @@ fn portable(
         values.push(to_operation(lisp, argument)?);
     }
     Ok(ladder.borrow_mut().call_portable(op, values, &mut Program(lisp))?)
+}
+
+/// A call of packed arrays and numbers that the ladder takes at once.
+fn quick(
+    ladder: &RefCell<Ladder>,
+    op: &'static Op,
+    arguments: &[Value],
+) -> Option<rung_base::Result<Array>> {
+    match (op.quick, arguments) {
+        (Quick::One(_), [a]) => {
+            let a = a.as_packed()?.borrow();
+            ladder.borrow().quick(op, &[Part::Array(&a)])
+        }
+        (Quick::Two(_), [a, b]) => {
+            let arrays = (a.as_packed().map(RefCell::borrow), b.as_packed().map(RefCell::borrow));
+            let a = arrays.0.as_deref().map(Part::Array).or_else(|| number_part(a))?;
+            let b = arrays.1.as_deref().map(Part::Array).or_else(|| number_part(b))?;
+            ladder.borrow().quick(op, &[a, b])
+        }
+        _ => None,
+    }
+}
+
+fn number_part(value: &Value) -> Option<Part<'static>> {
+    match value {
+        Value::Double(x) => Some(Part::Number(Number::F64(*x))),
+        Value::Single(x) => Some(Part::Number(Number::F32(*x))),
+        Value::Fixnum(n) => Some(Part::Number(Number::I64(*n))),
+        _ => None,
+    }
 }
 
 /// An operation that works in place: each array that it writes becomes its result, and the
