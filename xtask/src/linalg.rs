@@ -113,6 +113,8 @@ fn takes(parameter: &Parameter) -> String {
     let kind = match parameter.kind {
         Kind::Axes => "nil for all axes, an axis, or a list of them",
         Kind::Text => "a string",
+        Kind::Vector => "a packed vector",
+        Kind::Written => "a packed array, which is written",
         Kind::Any => "see the text",
         Kind::Choice(choices) => {
             let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();

@@ -22,6 +22,16 @@ impl Array {
         Array { storage: Arc::new(storage), element_type, shape, strides, offset: 0 }
     }
 
+    /// A vector without elements.
+    pub fn empty(element_type: ElementType) -> Array {
+        Array::packed(Storage::empty(), element_type, Shape::vector(0))
+    }
+
+    /// Whether both show elements of one storage, which a write to either separates.
+    pub fn shares_storage(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
     /// An array of zeros.
     pub fn zeros(element_type: ElementType, shape: Shape) -> Result<Array> {
         let storage = with_element!(element_type, T => Storage::zeroed::<T>(shape.size()))?;

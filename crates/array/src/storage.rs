@@ -25,6 +25,11 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
+    /// Storage for nothing; it allocates nothing.
+    pub fn empty() -> Storage {
+        Storage { lines: Vec::new() }
+    }
+
     /// Storage for `count` elements of `T`, all zero.
     pub fn zeroed<T: Element>(count: usize) -> Result<Storage> {
         let lines = lines_for::<T>(count)?;

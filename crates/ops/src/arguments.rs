@@ -5,7 +5,7 @@
 //! reads another cannot both pass the table's tests.
 
 use crate::record::{Kind, Op, Parameter, Place};
-use crate::value::Value;
+use crate::value::{Lent, Value};
 use rung_array::{Array, Number, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use smallvec::SmallVec;
@@ -222,6 +222,28 @@ impl Arguments {
 
     pub fn nested(&mut self, at: usize) -> Value {
         self.take(at, Kind::Nested)
+    }
+
+    /// The array to write.
+    pub fn written(&mut self, at: usize) -> Result<Lent> {
+        match self.take(at, Kind::Written) {
+            Value::Lent(array) => Ok(array),
+            Value::Array(a) => Ok(Lent::new(a.into())),
+            other => Err(wanted("expected a packed array to write", &other)),
+        }
+    }
+
+    /// A packed vector, as it is.
+    pub fn vector(&mut self, at: usize) -> Result<Array> {
+        let value = self.take(at, Kind::Vector);
+        let Value::Array(a) = value else { return Err(wanted("expected a packed vector", &value)) };
+        match a.rank() {
+            1 => Ok(a),
+            rank => {
+                let text = format!("expected a vector, got rank {rank}");
+                Err(Error::new(ErrorKind::Shape, text).hint(format!("its shape is {}", a.shape())))
+            }
+        }
     }
 
     /// The value as it came.

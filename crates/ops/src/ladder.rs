@@ -264,7 +264,7 @@ impl Ladder {
     pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Array>> {
         let lanes = self.lanes.as_ref()?;
         let judged = self.on_decline.unwrap_or(self.settings.on_decline.value) != OnDecline::Ok;
-        let narrowed = self.only.is_some() || self.narrowed != Narrowed::default();
+        let narrowed = self.only.is_some() || self.rungs != Narrowed::default();
         if self.counting || judged || narrowed || self.device.is_ok() {
             return None;
         }

@@ -34,9 +34,10 @@ mod sort;
 pub mod table;
 pub mod tune;
 mod value;
+mod vector;
 pub mod verify;
 
 pub use decline::{Answer, Decline, Rung};
 pub use ladder::{Caller, Extent, Ladder, Narrowed, NoCaller, Site};
 pub use record::{Entry, Exactness, Op};
-pub use value::Value;
+pub use value::{Lent, Value};

@@ -313,6 +313,10 @@ pub enum Kind {
     Text,
     /// One of these words, as a keyword or symbol.
     Choice(&'static [&'static str]),
+    /// A packed vector; nothing is converted.
+    Vector,
+    /// An array that is changed where it stands.
+    Written,
     /// Whatever comes; the operation judges it.
     Any,
 }

@@ -2,11 +2,19 @@
 
 use rung_array::{Array, Number};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// An array that a caller lends to be written; nobody else holds its storage meanwhile unless
+/// another array shares it.
+pub type Lent = Rc<RefCell<Array>>;
 
 /// An argument or a result. Front ends translate their own values to and from these.
 #[derive(Clone, Debug)]
 pub enum Value {
     Array(Array),
+    /// An array that the operation changes where it stands.
+    Lent(Lent),
     Number(Number),
     /// A symbol by its name in lower case.
     Symbol(Cow<'static, str>),
@@ -42,6 +50,7 @@ impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Array(a) => write!(f, "{a:?}"),
+            Value::Lent(a) => write!(f, "{:?}", a.borrow()),
             Value::Number(n) => write!(f, "{n}"),
             Value::Symbol(s) => f.write_str(s),
             Value::Keyword(s) => write!(f, ":{s}"),

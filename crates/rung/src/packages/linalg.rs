@@ -10,7 +10,7 @@ use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
-use rung_ops::record::{Arithmetic, Package, Part, Quick};
+use rung_ops::record::{Arithmetic, Kind, Package, Part, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -94,17 +94,12 @@ fn call(
     if let Some(array) = quick(ladder, op, arguments) {
         return Ok(Value::packed(array?));
     }
-    let mut values = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        values.push(to_operation(lisp, argument)?);
-    }
-    // Nothing in an operation calls back into Lisp, so the ladder is free here.
-    let results = ladder.borrow_mut().call(op, values, &mut Program(lisp));
+    let results = attempt(lisp, ladder, op, arguments, Ladder::call)?;
     let results = match results {
         Ok(results) => results,
         Err(error) => match failed(lisp, op, arguments, error)? {
             Instead::Values(values) => return Ok(lisp.values(values)),
-            Instead::Portable => portable(lisp, ladder, op, arguments)?,
+            Instead::Portable => attempt(lisp, ladder, op, arguments, Ladder::call_portable)??,
         },
     };
     if !op.writes.is_empty() {
@@ -151,18 +146,65 @@ fn failed(
     }
 }
 
-/// The call by its definition.
-fn portable(
+/// Runs the operation on these arguments; the outer failure is of an argument that no operation
+/// could take, the inner one the operation's own.
+fn attempt(
     lisp: &mut Lisp,
     ladder: &Rc<RefCell<Ladder>>,
     op: &'static Op,
     arguments: &[Value],
-) -> Outcome<Vec<rung_ops::Value>> {
+    run: Runner,
+) -> Outcome<rung_base::Result<Vec<rung_ops::Value>>> {
     let mut values = Vec::with_capacity(arguments.len());
     for argument in arguments {
-        values.push(to_operation(lisp, argument)?);
+        values.push(match (op.package, argument.as_array()) {
+            // Package vec converts nothing.
+            (Package::Vec, Some(_)) => rung_ops::Value::Other(lisp.brief(argument)),
+            _ => to_operation(lisp, argument)?,
+        });
     }
-    Ok(ladder.borrow_mut().call_portable(op, values, &mut Program(lisp))?)
+    let lent = lend(op, arguments, &mut values);
+    // Nothing in an operation calls back into Lisp, so the ladder is free here.
+    let results = run(&mut ladder.borrow_mut(), op, values, &mut Program(lisp));
+    for (array, place) in lent {
+        array.swap(&place);
+    }
+    Ok(results)
+}
+
+/// `Ladder::call`, or the same by the definition alone.
+type Runner = fn(
+    &mut Ladder,
+    &'static Op,
+    Vec<rung_ops::Value>,
+    &mut dyn Caller,
+) -> rung_base::Result<Vec<rung_ops::Value>>;
+
+/// Arrays that an operation changes where they stand go into places of their own, so that a
+/// write need not copy them; they come back whatever happened.
+fn lend<'a>(
+    op: &'static Op,
+    arguments: &'a [Value],
+    values: &mut [rung_ops::Value],
+) -> Vec<(&'a RefCell<Array>, rung_ops::Lent)> {
+    let mut lent = Vec::new();
+    for (at, parameter) in op.parameters.iter().enumerate() {
+        let array = arguments.get(at).and_then(Value::as_packed);
+        let (Kind::Written, Some(array), Some(value)) = (parameter.kind, array, values.get_mut(at))
+        else {
+            continue;
+        };
+        let rung_ops::Value::Array(copy) = std::mem::replace(value, rung_ops::Value::Nil) else {
+            continue;
+        };
+        // The object keeps an array of nothing meanwhile, so that one array holds the storage.
+        let place = rung_ops::Lent::new(RefCell::new(Array::empty(copy.element_type())));
+        drop(copy);
+        array.swap(&place);
+        *value = rung_ops::Value::Lent(place.clone());
+        lent.push((array, place));
+    }
+    lent
 }
 
 /// A call of packed arrays and numbers that the ladder takes at once.
@@ -333,6 +375,7 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
             let items: Vec<Value> = items.into_iter().map(|v| from_operation(lisp, v)).collect();
             value::list(items)
         }
+        rung_ops::Value::Lent(place) => Value::packed(place.borrow().clone()),
         rung_ops::Value::Nil => value::NIL,
         rung_ops::Value::True => value::T,
         rung_ops::Value::Text(text) | rung_ops::Value::Other(text) => Value::string(&text),
