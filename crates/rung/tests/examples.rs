@@ -109,10 +109,11 @@ fn tables_are_read_as_columns_or_as_a_matrix() {
 #[test]
 fn functions_of_linalg_do_not_replace_standard_ones_of_the_same_name() {
     let mut session = session();
-    for op in table::operations() {
+    for op in table::operations().filter(|op| !op.setf) {
         for name in op.names {
-            let same = format!("(and (fboundp 'cl::{name}) (eq #'cl::{name} #'la:{name}))");
-            assert_eq!(printed(&mut session, &same), "NIL", "{name}");
+            let ours = format!("{}{name}", op.package.prefix());
+            let same = format!("(and (fboundp 'cl::{name}) (eq #'cl::{name} #'{ours}))");
+            assert_eq!(printed(&mut session, &same), "NIL", "{ours}");
         }
     }
     assert!(printed(&mut session, "(sqrt -1)").contains("the result is complex"));
