@@ -1,0 +1,96 @@
+//! Package `vec`: what it refuses and with which words, and what its writing forms leave alone.
+
+use rung::{Options, Session, Settings};
+
+fn printed(session: &mut Session, form: &str) -> String {
+    match session.lisp.eval_text("test", form) {
+        Ok(values) => values.first().map_or_else(String::new, |v| session.lisp.print(v)),
+        Err(e) => e.sentence().to_string(),
+    }
+}
+
+#[test]
+fn nothing_is_converted() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    let cases = [
+        ("(vec:add '(1 2) #d(1 2))", "vec: expected a packed vector: got (1 2)"),
+        ("(vec:add #(1 2) #d(1 2))", "vec: expected a packed vector: got #(1 2)"),
+        ("(vec:exp 3)", "vec: expected a packed vector: got 3"),
+        ("(vec:exp #d((1 2)))", "vec: expected a vector, got rank 2"),
+        ("(vec:add #f(1 2) #d(1 2))", "vec: element types differ: SINGLE-FLOAT and DOUBLE-FLOAT"),
+        ("(vec:add #d(1 2 3) #d(1 2 3 4))", "vec: lengths differ: 3 and 4"),
+        ("(vec:dot #d(1 2 3) #d(1 2 3 4))", "vec: lengths differ: 3 and 4"),
+        ("(vec:mean #d())", "vec: mean of an empty vector"),
+        ("(vec:zeros -1)", "vec: expected a non-negative length: got -1"),
+        ("(vec:from-list '(1 a))", "vec: list element is not a real number: got a"),
+        ("(vec:aref #d(1 2 3) 5)", "vec: index 5 out of range for length 3"),
+        ("(vec:matvec #d(1 2) #d(1 2))", "vec: matvec expects a matrix and a vector"),
+        (
+            "(vec:matvec #d((1 2 3)) #d(1 2 3 4))",
+            "vec: matvec dimensions differ: 3 columns and 4 elements",
+        ),
+    ];
+    for (form, wanted) in cases {
+        let got = printed(&mut session, form);
+        assert!(got.starts_with(wanted), "{form}: {got}");
+    }
+}
+
+#[test]
+fn a_form_that_writes_checks_its_target_first() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    printed(&mut session, "(defvar *v* (la:copy #d(1 2 3)))");
+    let cases = [
+        (
+            "(vec:exp-into #f(0 0 0) *v*)",
+            "vec: out has element type SINGLE-FLOAT, expected DOUBLE-FLOAT",
+        ),
+        ("(vec:exp-into #d(0 0) *v*)", "vec: out has length 2, expected 3"),
+        (
+            "(vec:matvec-into *v* #d((1 0 0) (0 1 0) (0 0 1)) *v*)",
+            "vec: matvec-into: out must not be an operand",
+        ),
+        (
+            "(vec:negative-into (la:slice *v* '((0 2))) (la:slice *v* '((1 3))))",
+            "vec: out overlaps an operand",
+        ),
+        ("*v*", "#d(1.0 2.0 3.0)"),
+        ("(vec:add-into *v* *v* *v*)", "#d(2.0 4.0 6.0)"),
+        ("*v*", "#d(2.0 4.0 6.0)"),
+    ];
+    for (form, wanted) in cases {
+        let got = printed(&mut session, form);
+        assert!(got.starts_with(wanted), "{form}: {got}");
+    }
+}
+
+#[test]
+fn a_write_shows_in_the_array_written_alone() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    let program = "(let* ((a (la:copy #d(1 2 3))) (b (la:reshape a '(3))))
+                     (list (vec:aset a 0 1/2) (vec:scale-into a a 2) a b (vec:aset a 9 0)))";
+    assert!(printed(&mut session, program).starts_with("vec: index 9 out of range for length 3"));
+    let program = "(let* ((a (la:copy #d(1 2 3))) (b (la:reshape a '(3))))
+                     (vec:aset a 0 7) (vec:scale-into a a 2) (list a b))";
+    assert_eq!(printed(&mut session, program), "(#d(14.0 4.0 6.0) #d(1.0 2.0 3.0))");
+}
+
+/// The accumulator is double-float on every rung; single would give 16777984.
+#[test]
+fn a_dot_of_singles_is_accumulated_in_double_float() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    let vector = "(let ((v (vec:ones 1024 :element-type 'single-float))) (vec:aset v 0 4096) v)";
+    let form = format!("(let ((v {vector})) (vec:dot v v))");
+    assert_eq!(printed(&mut session, &form), "16778239.0");
+    let form = "(let ((v (vec:arange 1024))) (vec:dot v v))";
+    assert_eq!(printed(&mut session, form), "357389824.0");
+}
+
+#[test]
+fn half_widths_meet_single_in_products() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    let form = "(vec:matvec (la:astype #d((1 2) (3 4)) 'bfloat16) #f(1 10))";
+    assert_eq!(printed(&mut session, form), "#f(21.0 43.0)");
+    let form = "(vec:matvec #f((1 2) (3 4)) #d(1 10))";
+    assert!(printed(&mut session, form).starts_with("vec: element types differ"));
+}
