@@ -94,7 +94,7 @@ fn tables_are_read_as_columns_or_as_a_matrix() {
     let matrix = printed(&mut session, &read(":as :matrix :columns '(\"y\" 0) :missing 0"));
     assert_eq!(matrix, "#d((0.5 1.0) (2.0 0.0))");
     let text = printed(&mut session, &read(":as :matrix"));
-    assert!(text.contains(":2: column 1 is no number: \"a\""), "{text}");
+    assert!(text.contains(":2: column 1 (name) is no number: \"a\""), "{text}");
     let text = printed(&mut session, &read(":columns '(\"z\")"));
     assert!(text.contains("has no column \"z\""), "{text}");
     let text = printed(&mut session, "(csv:read \"/no/such/file\")");
