@@ -4,7 +4,7 @@
 //! what holds for all of them.
 
 use rung_ops::costs::WGPU;
-use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Parameter, Place};
+use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Package, Parameter, Place};
 use rung_ops::{Entry, table};
 use std::fmt::Write;
 
@@ -20,10 +20,21 @@ Package `linalg`, nickname `la`. Operands of different shapes broadcast as numpy
 [what runs where](what-runs-where.md); what *exact* means is in [numerics](../numerics.md).
 ";
 
+const VECTORS: &str = "\
+# vec: strict vectors
+
+Package `vec`: packed vectors of one element type, nothing converted, and a form `NAME-into` of every
+vector-valued function that writes into its first argument and returns it. The target may be an
+operand itself; one that overlaps an operand otherwise, or has another length or element type, is
+refused, and then nothing is written. What is computed, on which rung and with which bits, is what the
+function of the same name in [linalg](linalg.md) computes.
+";
+
 const MATRIX: &str = "\
 # What runs where
 
-One row per operation of package `linalg`. *yes*: the rung has a kernel with the definition's bits
+One row per operation of package `linalg`; those of package `vec` run where theirs of the same name
+does. *yes*: the rung has a kernel with the definition's bits
 (for the library: within its declared bound). *round trip*: the device is offered a call wherever the
 operands are, from the threshold in its costs on (which may be: never). *resident*: only where an
 operand is on the device already. A number is the reason why there is no kernel; the reasons stand below the table.
@@ -32,17 +43,33 @@ Whether a given call ran where this table allows it, `--explain` tells.
 
 /// `docs/reference/linalg.md`.
 pub fn reference() -> String {
-    let mut out = format!("{GENERATED}\n{REFERENCE}\n");
-    let links: Vec<String> = table::operations().map(link).collect();
+    page(REFERENCE, |op| op.package != Package::Vec)
+}
+
+/// `docs/reference/vec.md`.
+pub fn vectors() -> String {
+    page(VECTORS, |op| op.package == Package::Vec)
+}
+
+fn page(introduction: &str, holds: impl Fn(&Op) -> bool) -> String {
+    let mut out = format!("{GENERATED}\n{introduction}\n");
+    let links: Vec<String> = table::operations().filter(|op| holds(op)).map(link).collect();
     out.push_str(&wrapped(&links.join(" ")));
-    for op in table::operations() {
+    for op in table::operations().filter(|op| holds(op)) {
         section(&mut out, op);
     }
     out
 }
 
+/// A link to the section, whose anchor is its heading without punctuation.
 fn link(op: &Op) -> String {
-    format!("[{name}](#la{name})", name = op.name())
+    let shown = if op.setf { called(op) } else { op.name().to_string() };
+    format!("[{shown}](#{})", anchor(op))
+}
+
+fn anchor(op: &Op) -> String {
+    let keeps = |c: &char| c.is_alphanumeric() || *c == '-' || *c == ' ';
+    called(op).chars().filter(keeps).collect::<String>().replace(' ', "-")
 }
 
 /// Words on lines of up to 100 columns.
@@ -113,6 +140,7 @@ fn takes(parameter: &Parameter) -> String {
     let kind = match parameter.kind {
         Kind::Axes => "nil for all axes, an axis, or a list of them",
         Kind::Text => "a string",
+        Kind::Generator => "a generator",
         Kind::Vector => "a packed vector",
         Kind::Written => "a packed array, which is written",
         Kind::Any => "see the text",
@@ -239,18 +267,17 @@ pub fn matrix() -> String {
     let mut reasons: Vec<&'static str> = Vec::new();
     out.push_str("| operation | portable | lanes | library | device | exact |\n");
     out.push_str("| --- | --- | --- | --- | --- | --- |\n");
-    for op in table::operations() {
+    for op in table::operations().filter(|op| op.package != Package::Vec) {
         let cells = places(op).map(|(_, place)| match place {
             Cell::Runs(word) => word.to_string(),
             Cell::Absent(reason) => number(&mut reasons, reason).to_string(),
         });
-        let name = op.name();
         let class = match op.exact {
             Exactness::Same => "same bits".to_string(),
             Exactness::Ulp(n) => format!("same bits, {n} ulp"),
             Exactness::LibraryOrder => "same bits; library: bound".to_string(),
         };
-        let link = format!("[la:{name}](linalg.md#la{name})");
+        let link = format!("[{}](linalg.md#{})", called(op), anchor(op));
         let _ = writeln!(out, "| {link} | yes | {} | {class} |", cells.join(" | "));
     }
     out.push('\n');
@@ -275,11 +302,14 @@ mod tests {
 
     #[test]
     fn every_operation_has_a_section_and_a_row() {
-        let (reference, matrix) = (reference(), matrix());
+        let (reference, vectors, matrix) = (reference(), vectors(), matrix());
         for op in table::operations() {
-            assert!(reference.contains(&format!("\n## la:{}\n", op.name())), "{}", op.name());
-            assert!(reference.contains(op.example), "{}", op.name());
-            assert!(matrix.contains(&format!("| [la:{}](", op.name())), "{}", op.name());
+            let strict = op.package == Package::Vec;
+            let page = if strict { &vectors } else { &reference };
+            assert!(page.contains(&format!("\n## {}\n", called(op))), "{}", op.name());
+            assert!(page.contains(op.example), "{}", op.name());
+            let row = format!("| [{}](", called(op));
+            assert!(strict || matrix.contains(&row), "{}", op.name());
         }
     }
 

@@ -80,7 +80,7 @@ fn named(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
     let alone = |name: &&str| lower == **name && !HOMONYMS.contains(name);
     let qualified = |name: &&str| {
-        ["la:", "linalg:"]
+        ["la:", "linalg:", "linalg::", "vec:"]
             .iter()
             .any(|package| contains_symbol(&lower, &format!("{package}{name}")))
     };

@@ -14,6 +14,7 @@ pub struct Page {
 fn pages(root: &Path) -> Result<Vec<Page>, String> {
     Ok(vec![
         Page { path: "docs/reference/linalg.md", text: linalg::reference() },
+        Page { path: "docs/reference/vec.md", text: linalg::vectors() },
         Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
         Page { path: "docs/reference/packages.md", text: packages::reference() },
         Page { path: "docs/reference/command.md", text: command::reference(root)? },

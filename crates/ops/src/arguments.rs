@@ -4,6 +4,7 @@
 //! each value against the parameter's kind, so a record that names a kind and a `prepare` that
 //! reads another cannot both pass the table's tests.
 
+use crate::generator::Generator;
 use crate::record::{Kind, Op, Parameter, Place};
 use crate::value::{Lent, Value};
 use rung_array::{Array, Number, SliceSpec};
@@ -230,6 +231,15 @@ impl Arguments {
             Value::Lent(array) => Ok(array),
             Value::Array(a) => Ok(Lent::new(a.into())),
             other => Err(wanted("expected a packed array to write", &other)),
+        }
+    }
+
+    /// The generator to draw from; `None` for the process's.
+    pub fn generator(&mut self, at: usize) -> Result<Option<Generator>> {
+        match self.take(at, Kind::Generator) {
+            Value::Nil => Ok(None),
+            Value::Generator(generator) => Ok(Some(generator)),
+            other => Err(wanted("expected a generator, as (la:philox 42) makes", &other)),
         }
     }
 

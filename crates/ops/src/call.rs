@@ -3,11 +3,13 @@
 //! result's type never depends on where it ran (spec linalg 1.3).
 
 use crate::arguments::{Operand, number_array};
+use crate::generator::Generator;
 use crate::record::{Family, Op};
 use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::element::ElementClass;
 use rung_base::{Bool, ElementType, Result, Shape, bf16, f16, with_element};
+use rung_math::philox;
 use rung_math::random::{Fill, State};
 use smallvec::SmallVec;
 
@@ -15,6 +17,8 @@ use smallvec::SmallVec;
 pub struct Context {
     /// The three-congruential generator of the process.
     pub generator: State,
+    /// The counter-based one, for what is not drawn from the other.
+    pub counter: Generator,
 }
 
 /// What `prepare` gives.
@@ -125,6 +129,10 @@ pub enum Detail {
     Fill {
         state: State,
         fill: Fill,
+    },
+    Counter {
+        state: philox::State,
+        fill: philox::Fill,
     },
     /// start and step of a sequence, or a diagonal's column count.
     Sequence {

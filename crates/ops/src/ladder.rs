@@ -1,6 +1,7 @@
 //! The ladder: every rung of a run is asked in turn, and takes the call or declines with a
 //! reason. A decline is a value: it can be printed, counted, or forbidden.
 
+use crate::Generator;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
@@ -151,7 +152,7 @@ impl Ladder {
             library,
             device,
             costs,
-            context: Context { generator },
+            context: Context { generator, counter: Generator::default() },
             calls: Calls::default(),
             kernels: KernelCache::default(),
             small_calls: Cell::new(0),

@@ -317,6 +317,8 @@ pub enum Kind {
     Vector,
     /// An array that is changed where it stands.
     Written,
+    /// A generator of random numbers.
+    Generator,
     /// Whatever comes; the operation judges it.
     Any,
 }

@@ -22,6 +22,7 @@ const FAMILIES: &[&[Op]] = &[
     crate::index::OPS,
     crate::calculus::OPS,
     crate::random::OPS,
+    crate::draws::OPS,
     crate::vector::PLAIN,
     crate::vector::INTO,
     crate::vector::OTHERS,

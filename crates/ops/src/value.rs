@@ -1,5 +1,6 @@
 //! What goes into an operation and comes out of it, for any front end.
 
+use crate::generator::Generator;
 use rung_array::{Array, Number};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -16,6 +17,7 @@ pub enum Value {
     /// An array that the operation changes where it stands.
     Lent(Lent),
     Number(Number),
+    Generator(Generator),
     /// A symbol by its name in lower case.
     Symbol(Cow<'static, str>),
     /// A keyword by its name in lower case, without the colon.
@@ -52,6 +54,7 @@ impl std::fmt::Display for Value {
             Value::Array(a) => write!(f, "{a:?}"),
             Value::Lent(a) => write!(f, "{:?}", a.borrow()),
             Value::Number(n) => write!(f, "{n}"),
+            Value::Generator(generator) => write!(f, "#<{generator}>"),
             Value::Symbol(s) => f.write_str(s),
             Value::Keyword(s) => write!(f, ":{s}"),
             Value::Text(text) => write!(f, "{text:?}"),

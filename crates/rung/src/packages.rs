@@ -7,6 +7,7 @@ mod explain;
 mod linalg;
 mod npy;
 mod png;
+mod quantized;
 mod safetensors;
 
 pub(crate) use linalg::place_of;
@@ -18,7 +19,7 @@ use std::rc::Rc;
 
 /// The packages beside `linalg`, in the order of the manual.
 const TABLES: &[&[Native]] =
-    &[csv::FUNCTIONS, npy::FUNCTIONS, safetensors::FUNCTIONS, png::FUNCTIONS];
+    &[csv::FUNCTIONS, npy::FUNCTIONS, safetensors::FUNCTIONS, png::FUNCTIONS, quantized::FUNCTIONS];
 
 /// The functions of the packages beside `linalg`, named `package:name`.
 pub fn functions() -> impl Iterator<Item = &'static Native> {

@@ -1,11 +1,11 @@
 //! Package `linalg` (nickname `la`): one function for each name in the table of operations. The
 //! argument lists, texts and checks are the records'; this file only translates values.
 
-use super::explain::Asked;
+use super::{explain::Asked, quantized};
 use rung_array::{Array, Number};
 use rung_base::{ErrorKind, Shape};
 use rung_lisp::lisp::Lisp;
-use rung_lisp::object::Object;
+use rung_lisp::object::{Foreign, Object};
 use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
@@ -93,6 +93,9 @@ fn call(
     asked.tell(lisp, &mut ladder.borrow_mut())?;
     if let Some(array) = quick(ladder, op, arguments) {
         return Ok(Value::packed(array?));
+    }
+    if let Some(result) = quantized::operation(op.name(), ladder, arguments) {
+        return result;
     }
     let results = attempt(lisp, ladder, op, arguments, Ladder::call)?;
     let results = match results {
@@ -318,6 +321,10 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
                 rung_ops::explain::note_packing();
                 rung_ops::Value::Array(packed_double(lisp, array)?)
             }
+            Object::Foreign(_) => match argument.as_foreign::<GeneratorObject>() {
+                Some(generator) => rung_ops::Value::Generator(generator.0.clone()),
+                None => rung_ops::Value::Other(lisp.brief(argument)),
+            },
             Object::Bignum(_) | Object::Ratio(_) => match numbers::to_double(argument) {
                 Some(x) => rung_ops::Value::Number(Number::F64(x)),
                 None => rung_ops::Value::Other(lisp.brief(argument)),
@@ -360,6 +367,15 @@ fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcom
     Ok(Array::from_slice(&doubles, shape)?)
 }
 
+/// A generator as a thing of the language.
+struct GeneratorObject(rung_ops::Generator);
+
+impl Foreign for GeneratorObject {
+    fn words(&self) -> String {
+        self.0.to_string()
+    }
+}
+
 /// A result of an operation as a Lisp value.
 fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
     match result {
@@ -376,6 +392,9 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
             value::list(items)
         }
         rung_ops::Value::Lent(place) => Value::packed(place.borrow().clone()),
+        rung_ops::Value::Generator(generator) => {
+            Value::object(Object::Foreign(Box::new(GeneratorObject(generator))))
+        }
         rung_ops::Value::Nil => value::NIL,
         rung_ops::Value::True => value::T,
         rung_ops::Value::Text(text) | rung_ops::Value::Other(text) => Value::string(&text),

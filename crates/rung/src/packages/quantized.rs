@@ -1,0 +1,181 @@
+//! Quantised matrices in the language (package `rung`): made of float matrices or of a file's
+//! bytes, read, cut by rows, and multiplied with a vector (spec vec 5).
+
+use super::linalg::array_argument;
+use rung_array::Quantized;
+use rung_array::quantized::Format;
+use rung_base::{ElementType, Error, ErrorKind};
+use rung_lisp::lisp::Lisp;
+use rung_lisp::native::{Native, native};
+use rung_lisp::object::{Foreign, Object};
+use rung_lisp::{Escape, Outcome, Value, native as natives, symbol, value};
+use rung_ops::{Ladder, quantized};
+use std::cell::RefCell;
+
+pub const FUNCTIONS: &[Native] = &[
+    native(
+        "rung:quantize",
+        "m &key format",
+        "Packs a float matrix in blocks of 32 columns, by default as :q8-0: 34 bytes for 32 \
+         elements, a float16 scale and a byte each.\n\
+         Result: a quantised matrix, which is read-only.\n\
+         Example: (rung:quantize (la:rand '(4 64)))",
+        quantize,
+    ),
+    native(
+        "rung:dequantize",
+        "q &key element-type",
+        "The numbers of a quantised matrix, each rounded once; single-float unless an element \
+         type is given.\n\
+         Result: a matrix.\n\
+         Example: (rung:dequantize (rung:quantize (la:zeros '(1 32))))",
+        dequantize,
+    ),
+    native(
+        "rung:make-quantized-matrix",
+        "rows columns octets &key format",
+        "A quantised matrix of a file's bytes, as they are: row-major blocks.\n\
+         Result: a quantised matrix.\n\
+         Example: (rung:make-quantized-matrix 1 32 (la:zeros 34 :element-type '(unsigned-byte 8)))",
+        make,
+    ),
+    native(
+        "rung:quantized-matrix-p",
+        "x",
+        "Whether a thing is a quantised matrix.\n\
+         Result: t or nil.\n\
+         Example: (rung:quantized-matrix-p 1)",
+        |_, a| Ok(Value::boolean(matrix(&a[0]).is_some())),
+    ),
+    native(
+        "rung:quantized-rows",
+        "q first count",
+        "Rows of a quantised matrix; nothing is copied.\n\
+         Result: a quantised matrix.\n\
+         Example: (rung:quantized-rows (rung:quantize (la:zeros '(4 32))) 1 2)",
+        rows,
+    ),
+    native(
+        "rung:aref-quantized",
+        "q row column",
+        "One element of a quantised matrix.\n\
+         Result: a single-float.\n\
+         Example: (rung:aref-quantized (rung:quantize (la:ones '(1 32))) 0 3)",
+        element,
+    ),
+];
+
+/// A quantised matrix as a thing of the language.
+pub struct QuantizedObject(pub Quantized);
+
+impl Foreign for QuantizedObject {
+    fn words(&self) -> String {
+        let [rows, columns] = self.0.shape();
+        format!("QUANTIZED-MATRIX Q8_0 ({rows} {columns})")
+    }
+}
+
+fn matrix(value: &Value) -> Option<&Quantized> {
+    value.as_foreign::<QuantizedObject>().map(|object| &object.0)
+}
+
+fn wanted<'a>(lisp: &Lisp, operator: &str, value: &'a Value) -> Outcome<&'a Quantized> {
+    matrix(value).ok_or_else(|| {
+        let text = format!("{operator} expects a quantised matrix: got {}", lisp.brief(value));
+        Error::new(ErrorKind::Type, text).in_package("rung").into()
+    })
+}
+
+fn object(q: Quantized) -> Value {
+    Value::object(Object::Foreign(Box::new(QuantizedObject(q))))
+}
+
+fn format_of(lisp: &mut Lisp, keywords: &[Value]) -> Outcome<Format> {
+    let key = lisp.keyword("FORMAT").as_symbol().unwrap_or(symbol::NIL);
+    let [format] = natives::keywords(lisp, keywords, [key])?;
+    let name = match format.as_ref().and_then(Value::as_symbol) {
+        None => "q8-0".to_string(),
+        Some(name) => lisp.name(name).to_ascii_lowercase(),
+    };
+    Ok(Format::parse(&name).map_err(|e| e.in_package("rung"))?)
+}
+
+fn quantize(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let m = array_argument(lisp, "rung:quantize", &a[0])?;
+    let format = format_of(lisp, &a[1..])?;
+    Ok(object(quantized::quantize(&m, format).map_err(|e| e.in_package("rung"))?))
+}
+
+fn dequantize(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let key = lisp.keyword("ELEMENT-TYPE").as_symbol().unwrap_or(symbol::NIL);
+    let [element_type] = natives::keywords(lisp, &a[1..], [key])?;
+    let name = element_type.as_ref().and_then(Value::as_symbol).map(|name| lisp.name(name));
+    let t = match name {
+        None => ElementType::F32,
+        Some(name) => ElementType::parse(&name).filter(|t| t.is_float()).ok_or_else(|| {
+            let text = format!("unknown element type: {name}");
+            Error::new(ErrorKind::ElementType, text).in_package("rung")
+        })?,
+    };
+    let q = wanted(lisp, "dequantize", &a[0])?;
+    Ok(Value::packed(quantized::dequantize(q, t).map_err(|e| e.in_package("rung"))?))
+}
+
+fn size(lisp: &Lisp, value: &Value, what: &str) -> Outcome<usize> {
+    value.as_index().ok_or_else(|| {
+        let text = format!("expected a non-negative {what}: got {}", lisp.brief(value));
+        Escape::from(Error::new(ErrorKind::Type, text).in_package("rung"))
+    })
+}
+
+fn make(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let (rows, columns) = (size(lisp, &a[0], "row count")?, size(lisp, &a[1], "column count")?);
+    let octets = array_argument(lisp, "rung:make-quantized-matrix", &a[2])?;
+    let format = format_of(lisp, &a[3..])?;
+    if octets.element_type() != ElementType::U8 {
+        let text = format!("expected a vector of (unsigned-byte 8): got {octets:?}");
+        return Err(Error::new(ErrorKind::Type, text).in_package("rung").into());
+    }
+    let octets: Vec<u8> = octets.view::<u8>().iter().collect();
+    let made = Quantized::from_octets(format, rows, columns, octets);
+    Ok(object(made.map_err(|e| e.in_package("rung"))?))
+}
+
+fn rows(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let (first, count) = (size(lisp, &a[1], "row")?, size(lisp, &a[2], "row count")?);
+    let q = wanted(lisp, "quantized-rows", &a[0])?;
+    Ok(object(q.rows(first, count).map_err(|e| e.in_package("rung"))?))
+}
+
+fn element(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let (row, column) = (size(lisp, &a[1], "row")?, size(lisp, &a[2], "column")?);
+    let q = wanted(lisp, "aref-quantized", &a[0])?;
+    Ok(Value::Single(q.get(row, column).map_err(|e| e.in_package("rung"))?))
+}
+
+/// What an operation means for a quantised matrix among its arguments: its shape or size, or its
+/// product with a vector. `None` where there is none.
+pub fn operation(name: &str, ladder: &RefCell<Ladder>, a: &[Value]) -> Option<Outcome> {
+    let (target, operands) = match (name.strip_suffix("-into"), a) {
+        (Some(_), [out, rest @ ..]) => (out.as_packed(), rest),
+        _ => (None, a),
+    };
+    let q = matrix(operands.first()?)?;
+    let [rows, columns] = q.shape();
+    match (name.strip_suffix("-into").unwrap_or(name), operands) {
+        ("shape", [_]) => Some(Ok(value::list([Value::size(rows), Value::size(columns)]))),
+        ("size", [_]) => Some(Ok(Value::size(rows * columns))),
+        ("matvec", [_, x]) => {
+            let x = x.as_packed()?.borrow().clone();
+            let product = quantized::matvec(ladder.borrow().lanes(), q, &x);
+            Some(product.map_err(|e| Escape::from(e.in_package("vec"))).map(|array| match target {
+                Some(target) => {
+                    *target.borrow_mut() = array;
+                    a[0].clone()
+                }
+                None => Value::packed(array),
+            }))
+        }
+        _ => None,
+    }
+}
