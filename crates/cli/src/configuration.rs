@@ -197,10 +197,8 @@ mod tests {
             ["RUNG_THREADS: expected a count, got \"many\"; using 16."]
         );
         assert_eq!(
-            warnings(&[("RUNG_PRECISION", "tf32")]),
-            [
-                "RUNG_PRECISION: tf32 is not in this version; only strict is: f32 means f32; using strict."
-            ]
+            warnings(&[("RUNG_PRECISION", "fast")]),
+            ["RUNG_PRECISION: expected strict, tf32 or bf16, got \"fast\"; using strict."]
         );
     }
 

@@ -4,9 +4,9 @@
 //! order; uniform numbers are conversions of them, normal ones go through the same logarithm,
 //! cosine and sine as everything else, a vector at a time.
 
-use crate::{Lanes, Work};
 use crate::level::Task;
 use crate::vector::{Float, Simd, Vector};
+use crate::{Lanes, Work};
 use rung_math::philox::{Drawn, Fill, MULTIPLIERS, ROUNDS, STEPS, State, normal};
 use rung_math::{Bits, Real};
 

@@ -21,7 +21,18 @@ struct Key {
     shapes: SmallVec<[Shape; 3]>,
     element_type: ElementType,
     rung: Rung,
+    mode: Option<&'static str>,
     site: Option<Site>,
+}
+
+impl Key {
+    /// The rung, and how it ran where that is not the strict way: `lanes bf16`.
+    fn rung(&self) -> String {
+        match self.mode {
+            Some(mode) => format!("{} {mode}", self.rung.name()),
+            None => self.rung.name().into(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -90,6 +101,8 @@ pub struct Calls {
 pub struct Outcome<'a> {
     pub call: &'a Call,
     pub rung: Rung,
+    /// How it ran, where `--precision` asked for less than strict.
+    pub mode: Option<&'static str>,
     pub declines: &'a [(Rung, Decline)],
     pub time: Duration,
     pub up: u64,
@@ -114,6 +127,7 @@ impl Calls {
             shapes: outcome.call.shown_shapes(),
             element_type: outcome.call.shown_type(),
             rung: outcome.rung,
+            mode: outcome.mode,
             site: outcome.site,
         };
         let order = self.rows.len();
@@ -195,7 +209,7 @@ impl Calls {
                 key.operation.into(),
                 joined(&key.shapes),
                 key.element_type.to_string(),
-                key.rung.name().into(),
+                key.rung(),
                 row.calls.to_string(),
                 microseconds(row.time.as_secs_f64() * 1e6),
                 size(row.up),
@@ -289,7 +303,7 @@ impl Calls {
                 object
             };
             calls.push(describe(json!({
-                "rung": key.rung.name(), "calls": row.calls, "seconds": row.time.as_secs_f64(),
+                "rung": key.rung(), "calls": row.calls, "seconds": row.time.as_secs_f64(),
                 "up": row.up, "down": row.down,
                 "notes": row.packed.iter().map(|(operands, calls)| {
                     json!({"text": packed_text(*operands), "count": calls})

@@ -7,6 +7,7 @@ use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
 use crate::explain::{Calls, Outcome, take_packed};
+use crate::product;
 use crate::record::{Entry, Exactness, Op, Part, Quick};
 use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
@@ -303,6 +304,7 @@ impl Ladder {
             self.calls.add(Outcome {
                 call,
                 rung,
+                mode: self.mode(call, rung),
                 declines: &declines,
                 time: start.elapsed(),
                 up: moved.0,
@@ -359,12 +361,20 @@ impl Ladder {
             Rung::Lanes => match (&self.lanes, &call.op.rungs.lanes) {
                 (None, _) => Ok(Answer::Declined(Decline::Off("--simd"))),
                 (_, Entry::None(reason)) => Ok(Answer::Declined(Decline::NoKernel(reason))),
-                (Some(lanes), Entry::Has(kernel)) => kernel(call, lanes),
+                (Some(lanes), Entry::Has(kernel)) => match self.mode(call, rung) {
+                    Some("bf16") => product::lanes_bf16(call, lanes),
+                    _ => kernel(call, lanes),
+                },
             },
             Rung::Portable => {
                 call.op.rungs.portable.run(call).map(|raw| Answer::Several(raw.into_vec()))
             }
         }
+    }
+
+    /// How a rung runs this call, where `--precision` asks for less than strict.
+    fn mode(&self, call: &Call, rung: Rung) -> Option<&'static str> {
+        product::mode(call, rung, self.settings.precision.value)
     }
 
     fn offer_device(&self, call: &Call, moved: &mut (u64, u64)) -> Result<Answer> {
@@ -474,8 +484,12 @@ impl Ladder {
             OnDecline::Ok => Ok(()),
             OnDecline::Verify if rung == Rung::Portable => Ok(()),
             OnDecline::Verify => {
-                let loose = rung == Rung::Library && call.op.exact == Exactness::LibraryOrder;
-                verify::against_portable(call, rung, raw, loose)
+                let foreign = rung == Rung::Library && call.op.exact == Exactness::LibraryOrder;
+                let rounding = match self.mode(call, rung) {
+                    Some("bf16") => Some(2f64.powi(-8)),
+                    _ => foreign.then_some(0.0),
+                };
+                verify::against_portable(call, rung, raw, rounding)
             }
             OnDecline::Warn => {
                 for (rung, decline) in declines {

@@ -23,6 +23,7 @@ mod generator;
 mod index;
 mod ladder;
 mod product;
+pub mod quantized;
 mod random;
 pub mod record;
 pub mod round_trip;

@@ -7,17 +7,16 @@
 
 use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of};
-use crate::decline::{Answer, Decline};
+use crate::decline::{Answer, Decline, Rung};
 use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
 use rung_array::{Array, View};
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape};
 use rung_kernel::{Kernel, product as kernel};
-use rung_lanes::fold::{self, Second};
-use rung_lanes::{Float, Lanes};
+use rung_lanes::{Float, Lanes, Stored, matvec};
 use rung_library::Library;
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
@@ -190,14 +189,16 @@ fn prepare_product(op: &'static Op, a: &Array, b: &Array, types: Types) -> Resul
     }
     let stack = stack_shape(&left, &right)?;
     let batch = stack.size();
-    let operands = [
-        as_stack(&at_type(&left, types.compute)?, &stack)?,
-        as_stack(&at_type(&right, types.compute)?, &stack)?,
-    ];
+    let form = if vectors.0 || vectors.1 { Form::Folds } else { Form::Cells };
+    let operand = |x: &Array| match form {
+        // A fold widens every float type exactly, so a matrix is read as it is.
+        Form::Folds if ElementType::FLOATS.contains(&x.element_type()) => as_stack(x, &stack),
+        _ => as_stack(&at_type(x, types.compute)?, &stack),
+    };
+    let operands = [operand(&left)?, operand(&right)?];
     let mut extents = stack.to_vec();
     extents.extend((!vectors.0).then_some(m));
     extents.extend((!vectors.1).then_some(n));
-    let form = if vectors.0 || vectors.1 { Form::Folds } else { Form::Cells };
     // Folds are written in f64 and narrowed once, to the result's own width.
     let raw = if form == Form::Folds { fold_type(types.compute) } else { types.compute };
     Ok(Prepared::Call(Box::new(Call {
@@ -285,6 +286,33 @@ fn detail(call: &Call) -> Result<Product> {
     }
 }
 
+/// Runs the body with two names bound to the float types of a call's operands.
+macro_rules! with_floats {
+    ($call:expr, $A:ident, $B:ident => $body:expr) => {
+        with_floats!(@ $call, 0, $A => with_floats!(@ $call, 1, $B => $body))
+    };
+    (@ $call:expr, $operand:literal, $T:ident => $body:expr) => {
+        match $call.operands[$operand].element_type() {
+            ElementType::F32 => {
+                type $T = f32;
+                $body
+            }
+            ElementType::BF16 => {
+                type $T = rung_base::bf16;
+                $body
+            }
+            ElementType::F16 => {
+                type $T = rung_base::f16;
+                $body
+            }
+            _ => {
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+
 /// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns).
 fn portable(call: &Call) -> Result<Array> {
     let p = detail(call)?;
@@ -293,8 +321,7 @@ fn portable(call: &Call) -> Result<Array> {
         (_, ElementType::I64) => integer_cells(call, p),
         (Form::Cells, ElementType::F32) => cells::<f32>(call, p),
         (Form::Cells, _) => cells::<f64>(call, p),
-        (Form::Folds, ElementType::F32) => folds::<f32>(call, p),
-        (Form::Folds, _) => folds::<f64>(call, p),
+        (Form::Folds, _) => with_floats!(call, A, B => folds::<A, B>(call, p)),
     }
 }
 
@@ -305,12 +332,12 @@ fn at<T: Element>(x: &View<T>, i: usize, j: usize, k: usize) -> T {
     x.data[(x.offset as isize + steps) as usize]
 }
 
-fn each_cell<T: Element, O: Element>(
+fn each_cell<A: Element, B: Element, O: Element>(
     call: &Call,
     p: Product,
-    f: impl Fn(&View<T>, &View<T>, [usize; 3]) -> O,
+    f: impl Fn(&View<A>, &View<B>, [usize; 3]) -> O,
 ) -> Result<Array> {
-    let (a, b) = (call.operands[0].view::<T>(), call.operands[1].view::<T>());
+    let (a, b) = (call.operands[0].view::<A>(), call.operands[1].view::<B>());
     Array::build::<O>(call.shape.clone(), |out| {
         for (at, o) in out.iter_mut().enumerate() {
             let (row, j) = (at / p.columns, at % p.columns);
@@ -320,21 +347,25 @@ fn each_cell<T: Element, O: Element>(
 }
 
 fn cells<T: Element + Fused>(call: &Call, p: Product) -> Result<Array> {
-    each_cell::<T, T>(call, p, |a, b, [s, i, j]| {
+    each_cell::<T, T, T>(call, p, |a, b, [s, i, j]| {
         cell(p.inner, |k| at(a, s, i, k), |k| at(b, s, k, j))
     })
 }
 
 /// Sums of products modulo 2^64.
 fn integer_cells(call: &Call, p: Product) -> Result<Array> {
-    each_cell::<i64, i64>(call, p, |a, b, [s, i, j]| {
+    each_cell::<i64, i64, i64>(call, p, |a, b, [s, i, j]| {
         let term = |k| at(a, s, i, k).wrapping_mul(at(b, s, k, j));
         (0..p.inner).fold(0, |sum: i64, k| sum.wrapping_add(term(k)))
     })
 }
 
-fn folds<T: Element + Into<f64>>(call: &Call, p: Product) -> Result<Array> {
-    each_cell::<T, f64>(call, p, |a, b, [s, i, j]| {
+fn folds<A, B>(call: &Call, p: Product) -> Result<Array>
+where
+    A: Element + Into<f64>,
+    B: Element + Into<f64>,
+{
+    each_cell::<A, B, f64>(call, p, |a, b, [s, i, j]| {
         dot(p.inner, |k| (at(a, s, i, k).into(), at(b, s, k, j).into()))
     })
 }
@@ -351,9 +382,29 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         (_, ElementType::I64) => lanes_integers(call, p, lanes),
         (Form::Cells, ElementType::F32) => lanes_cells::<f32>(call, p, lanes),
         (Form::Cells, _) => lanes_cells::<f64>(call, p, lanes),
-        (Form::Folds, ElementType::F32) => lanes_folds::<f32>(call, p, lanes),
-        (Form::Folds, _) => lanes_folds::<f64>(call, p, lanes),
+        (Form::Folds, _) => with_floats!(call, A, B => lanes_folds::<A, B>(call, p, lanes)),
     }
+}
+
+/// How a rung ran this call, where `--precision` asks for less than strict: a product of singles
+/// may round its operands to bf16 on the lanes; tf32 is a device's, so everything here stays strict.
+pub fn mode(call: &Call, rung: Rung, precision: Precision) -> Option<&'static str> {
+    let Detail::Product(Product { form: Form::Cells, .. }) = call.detail else { return None };
+    if call.operands[0].element_type() != ElementType::F32 {
+        return None;
+    }
+    match (precision, rung) {
+        (Precision::Bf16, Rung::Lanes) => Some("bf16"),
+        (Precision::Tf32 | Precision::Bf16, Rung::Lanes | Rung::Portable) => Some("strict"),
+        _ => None,
+    }
+}
+
+/// The lanes' product with operands rounded to bf16.
+pub fn lanes_bf16(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    lanes_stack(call, detail(call)?, |a, b, pairs, out: &mut [f32]| {
+        rung_lanes::product::bf16::stack(lanes, a, b, pairs, out);
+    })
 }
 
 /// One slab of an operand of rank 3 as the lanes' matrix.
@@ -370,11 +421,19 @@ fn lanes_matrix<T: Element>(x: &Array) -> rung_lanes::Matrix<'_, T> {
 }
 
 fn lanes_cells<T: Float>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
+    lanes_stack(call, p, |a, b, pairs, out: &mut [T]| rung_lanes::stack(lanes, a, b, pairs, out))
+}
+
+/// Hands `multiply` the operands' first slabs, where the slabs of each begin, and the result.
+fn lanes_stack<T: Float>(
+    call: &Call,
+    p: Product,
+    multiply: impl FnOnce(rung_lanes::Matrix<T>, rung_lanes::Matrix<T>, &[(usize, usize)], &mut [T]),
+) -> Result<Answer> {
     let (a, b) = (lanes_matrix::<T>(&call.operands[0]), lanes_matrix::<T>(&call.operands[1]));
     let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
     let pairs: SmallVec<[(usize, usize); 4]> = (0..p.batch).map(|s| (left(s), right(s))).collect();
-    Array::build::<T>(call.shape.clone(), |out| rung_lanes::stack(lanes, a, b, &pairs, out))
-        .map(Answer::Done)
+    Array::build::<T>(call.shape.clone(), |out| multiply(a, b, &pairs, out)).map(Answer::Done)
 }
 
 fn lanes_integers(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
@@ -394,10 +453,12 @@ fn library(call: &Call, library: &Library) -> Result<Answer> {
         // Two vectors are a number of class Same on every rung (spec linalg 5).
         return Ok(Answer::Declined(Decline::NoKernel("two vectors are a fold")));
     }
-    match call.operands[0].element_type() {
-        ElementType::I64 => Ok(Answer::Declined(Decline::Type(ElementType::I64))),
-        ElementType::F32 => library_stack::<f32>(call, p, |a, b, out| library.sgemm(a, b, out)),
-        _ => library_stack::<f64>(call, p, |a, b, out| library.dgemm(a, b, out)),
+    match [call.operands[0].element_type(), call.operands[1].element_type()] {
+        [ElementType::I64, _] => Ok(Answer::Declined(Decline::Type(ElementType::I64))),
+        [ElementType::F64, _] | [_, ElementType::F64] => {
+            library_stack::<f64>(call, p, |a, b, out| library.dgemm(a, b, out))
+        }
+        _ => library_stack::<f32>(call, p, |a, b, out| library.sgemm(a, b, out)),
     }
 }
 
@@ -416,13 +477,14 @@ fn library_stack<T: Element + Default>(
     p: Product,
     multiply: impl Fn(LibraryMatrix<T>, LibraryMatrix<T>, &mut [T]) -> std::result::Result<(), String>,
 ) -> Result<Answer> {
-    let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
+    // Folds may have operands of other widths, which the library does not know.
+    let [a, b] = [at_type(&call.operands[0], T::TYPE)?, at_type(&call.operands[1], T::TYPE)?];
+    let (left, right) = (slabs(&a), slabs(&b));
     let cells = p.rows * p.columns;
     let mut refusal = None;
     let result = Array::build::<T>(call.shape.clone(), |out| {
         for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
-            let a = library_matrix(&call.operands[0], left(slab));
-            let b = library_matrix(&call.operands[1], right(slab));
+            let (a, b) = (library_matrix(&a, left(slab)), library_matrix(&b, right(slab)));
             if let Err(text) = multiply(a, b, out) {
                 refusal = Some(text);
                 return;
@@ -471,42 +533,25 @@ fn dot_samples() -> Vec<Sample> {
     all
 }
 
-/// The sides that are no vector are rows of folds: a's rows, or b's columns.
-fn lanes_folds<T: Float>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
-    let (a, b) = (lanes_matrix::<T>(&call.operands[0]), lanes_matrix::<T>(&call.operands[1]));
+/// The side that is no vector is a matrix of rows: a's rows, or b's columns.
+fn lanes_folds<A: Stored, B: Stored>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (lanes_matrix::<A>(&call.operands[0]), lanes_matrix::<B>(&call.operands[1]));
     let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
     let cells = p.rows * p.columns;
     Array::build::<f64>(call.shape.clone(), |out| {
         for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
             let (a, b) = (a.at(left(slab)), b.at(right(slab)));
-            let (rows, vector) =
-                if p.columns == 1 { (a, b.transposed()) } else { (b.transposed(), a) };
-            fold_rows(lanes, rows, vector, out);
+            let (down, across) = ([b.row], [a.column]);
+            if p.columns == 1 {
+                matvec(lanes, a, rung_lanes::Operand::new(b.data, b.offset, &down), out);
+            } else {
+                let x = rung_lanes::Operand::new(a.data, a.offset, &across);
+                matvec(lanes, b.transposed(), x, out);
+            }
         }
     })
     .map(Answer::Done)
 }
-
-/// rows (n, k), vector (1, k), out (n).
-fn fold_rows<T: Float>(lanes: &Lanes, rows: Rows<T>, vector: Rows<T>, out: &mut [f64]) {
-    let strides = [rows.row, rows.column];
-    let shape = [rows.rows, rows.columns];
-    let operand = rung_lanes::Operand::new(rows.data, rows.offset, &strides);
-    let step = [vector.column];
-    let along = rung_lanes::Operand::new(vector.data, vector.offset, &step);
-    if let [one] = out {
-        let across = rung_lanes::Operand::new(rows.data, rows.offset, &strides[1..]);
-        *one = fold::dot(lanes, &shape[1..], across, along);
-        return;
-    }
-    let wide: Vec<f64> = (0..vector.columns as isize)
-        .map(|k| vector.data[(vector.offset as isize + k * vector.column) as usize].wide())
-        .collect();
-    let second = Second::PerElement(&wide);
-    fold::axes_of::<fold::Dot, T>(lanes, &shape, operand, &[1], second, out);
-}
-
-type Rows<'a, T> = rung_lanes::Matrix<'a, T>;
 
 /// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns); a broadcast
 /// operand goes up once.

@@ -1,24 +1,29 @@
 //! `--on-decline=verify`: the definition runs beside the rung that took a call, and the two
 //! results are compared under the operation's exactness class.
 
-use crate::call::{Call, Detail, Outputs, elements, first_difference, narrow};
+use crate::call::{Call, Detail, Outputs, at_type, elements, first_difference, narrow};
 use crate::decline::Rung;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result};
 
-/// Fails with the first element that differs. `loose`: a foreign order of additions, within
-/// 2 k u sum |a b| (spec acceleration 8).
-pub fn against_portable(call: &Call, rung: Rung, raw: &Outputs, loose: bool) -> Result<()> {
+/// Fails with the first element that differs. `rounding`: a foreign order of additions, within
+/// 2 k u sum |a b| (spec acceleration 8), over operands that were rounded by as much, or by 0.
+pub fn against_portable(
+    call: &Call,
+    rung: Rung,
+    raw: &Outputs,
+    rounding: Option<f64>,
+) -> Result<()> {
     let wanted = call.op.rungs.portable.run(call)?;
     let more = call.more.iter().map(|output| output.result);
     let types = std::iter::once(call.result).chain(more);
     for ((raw, wanted), result) in raw.iter().zip(&wanted).zip(types) {
-        let difference = match loose {
+        let difference = match rounding {
             // A rung may have narrowed to the result's type already.
-            false => {
+            None => {
                 first_difference(&narrow(raw.clone(), result)?, &narrow(wanted.clone(), result)?)
             }
-            true => first_outside_bound(call, raw, wanted)?,
+            Some(rounding) => first_outside_bound(call, raw, wanted, rounding)?,
         };
         if let Some(at) = difference {
             return Err(differ(call, rung, raw, wanted, at));
@@ -41,11 +46,16 @@ fn differ(call: &Call, rung: Rung, raw: &Array, wanted: &Array, at: usize) -> Er
 }
 
 /// The first element farther from `wanted` than the bound of a product in another order.
-pub fn first_outside_bound(call: &Call, raw: &Array, wanted: &Array) -> Result<Option<usize>> {
+pub fn first_outside_bound(
+    call: &Call,
+    raw: &Array,
+    wanted: &Array,
+    rounding: f64,
+) -> Result<Option<usize>> {
     let Detail::Product(product) = call.detail else { return Ok(first_difference(raw, wanted)) };
     let magnitudes = absolute_product(call)?;
     let unit = if call.shown_type() == ElementType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
-    let factor = 2.0 * product.inner as f64 * unit;
+    let factor = 2.0 * product.inner as f64 * unit + rounding * (2.0 + rounding);
     let mut triples = raw.numbers().zip(wanted.numbers()).zip(magnitudes.numbers());
     Ok(triples.position(|((x, y), magnitude)| {
         let (x, y) = (x.to_f64(), y.to_f64());
@@ -59,12 +69,13 @@ pub fn first_outside_bound(call: &Call, raw: &Array, wanted: &Array) -> Result<O
 /// sum |a b| for each result element, by the definition itself.
 fn absolute_product(call: &Call) -> Result<Array> {
     let magnitude = |a: &Array| match a.element_type() {
-        ElementType::F32 => {
-            let x: Vec<f32> = elements::<f32>(a)?.iter().map(|x| x.abs()).collect();
+        ElementType::F64 => {
+            let x: Vec<f64> = elements::<f64>(a)?.iter().map(|x| x.abs()).collect();
             Array::from_slice(&x, a.shape().clone())
         }
         _ => {
-            let x: Vec<f64> = elements::<f64>(a)?.iter().map(|x| x.abs()).collect();
+            let a = at_type(a, ElementType::F32)?;
+            let x: Vec<f32> = elements::<f32>(&a)?.iter().map(|x| x.abs()).collect();
             Array::from_slice(&x, a.shape().clone())
         }
     };

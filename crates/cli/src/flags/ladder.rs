@@ -222,15 +222,14 @@ pub const NUMBERS: &[Flag] = &[
         variable: Some("RUNG_PRECISION"),
         key: Some("precision"),
         group: Group::Numbers,
-        summary: "strict: f32 means f32 (the only one in this version)",
+        summary: "strict: f32 means f32; bf16: products of singles may round operands to bf16",
         apply: |request, given, origin| {
-            if given.text() != "strict" {
-                return Err(format!(
-                    "{} is not in this version; only strict is: f32 means f32",
-                    given.text()
-                ));
-            }
-            request.settings.precision.set(Precision::Strict, origin);
+            let precision = match given.text() {
+                "bf16" => Precision::Bf16,
+                "tf32" => Precision::Tf32,
+                _ => Precision::Strict,
+            };
+            request.settings.precision.set(precision, origin);
             Ok(())
         },
         show: Some(|request| {
@@ -313,13 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn only_strict_is_in_this_version() {
+    fn the_last_precision_given_counts() {
         let (precision, _) = find("--precision").unwrap();
         let mut request = Request::default();
-        let refused = (precision.apply)(&mut request, Given::Text("tf32"), Origin::BuiltIn);
-        assert_eq!(
-            refused.unwrap_err(),
-            "tf32 is not in this version; only strict is: f32 means f32"
-        );
+        for (text, wanted) in
+            [("tf32", Precision::Tf32), ("bf16", Precision::Bf16), ("strict", Precision::Strict)]
+        {
+            (precision.apply)(&mut request, Given::Text(text), Origin::BuiltIn).unwrap();
+            assert_eq!(request.settings.precision.value, wanted);
+        }
     }
 }
