@@ -14,6 +14,7 @@ use rung_math::random::{Fill, State};
 use smallvec::SmallVec;
 
 /// What `prepare` may read and change beside its arguments.
+#[derive(Default)]
 pub struct Context {
     /// The three-congruential generator of the process.
     pub generator: State,

@@ -11,7 +11,6 @@ use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Shape};
 use rung_device::Device;
-use rung_math::random::State;
 
 /// Bytes moved to measure the link.
 const LINK: usize = 16 << 20;
@@ -104,7 +103,7 @@ fn prepared(
     };
     let values = shapes.iter().map(array).collect::<Option<Vec<_>>>()?;
     let arguments = Arguments::bind(op, values).ok()?;
-    match (op.prepare)(op, arguments, &mut Context { generator: State::default() }).ok()? {
+    match (op.prepare)(op, arguments, &mut Context::default()).ok()? {
         Prepared::Call(call) => Some(call),
         _ => None,
     }

@@ -11,7 +11,6 @@ use rung_array::Array;
 use rung_base::{ElementType, Shape};
 use rung_lanes::Lanes;
 use rung_library::Library;
-use rung_math::random::State;
 
 /// Steps that `curves` announces.
 pub const STEPS: usize = 2 * Kind::ALL.len();
@@ -103,7 +102,7 @@ fn product(op: &'static Op, extents: Extents, element: ElementType) -> Option<Bo
     let right = if columns == 0 { vec![inner] } else { with_batch(&[inner, columns]) };
     let values = vec![Value::Array(left), Value::Array(array(right)?)];
     let arguments = crate::arguments::Arguments::bind(op, values).ok()?;
-    let mut context = Context { generator: State::default() };
+    let mut context = Context::default();
     match (op.prepare)(op, arguments, &mut context).ok()? {
         Prepared::Call(call) => Some(call),
         _ => None,
