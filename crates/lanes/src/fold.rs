@@ -3,10 +3,13 @@
 //!
 //! The order depends on a slice's length alone, so a slice may be read along memory
 //! (`chunk`), beside its neighbours as columns (`column`), or gathered first; threads take slices
-//! or chunks. Results are f64 and not narrowed. Maxima and minima are in `select`.
+//! or chunks. Results are f64 and not narrowed. Maxima and minima are in `select`, folds of
+//! integers in `integer`, functions of whole slices such as softmax in `rows`.
 
 mod chunk;
 mod column;
+mod integer;
+mod rows;
 mod select;
 
 use crate::operand::{Operand, Walk};
@@ -16,7 +19,11 @@ use crate::{Lanes, Work};
 use chunk::{Chunk, Rows};
 use column::Columns;
 use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
-pub use select::{Choice, Largest, Smallest, extreme, position};
+pub use integer::{Integer, IntegerStep, integer_position, integers};
+pub use rows::{RowKernel, rows};
+pub use select::{
+    Choice, Largest, LargestPresent, Smallest, SmallestPresent, extreme, position,
+};
 use smallvec::SmallVec;
 
 /// How one element enters a partial result, and how partial results are joined.
@@ -65,6 +72,36 @@ step!(
 step!(
     /// fma(d, d, partial) with d = x - y: var, where y is the slice's mean.
     Centred, Adding, |p, x, y| (x - y).fused(x - y, p), |low, high| low + high);
+
+step!(
+    /// partial + |x|: the 1-norm.
+    Magnitudes, Adding, |p, x, _y| p + x.abs(), |low, high| low + high);
+step!(
+    /// partial + x where x is a number: nansum.
+    SumPresent, Adding, |p, x, _y| p + present(x, x, 0.0), |low, high| low + high);
+step!(
+    /// partial * x where x is a number: nanprod.
+    ProductPresent, Multiplying, |p, x, _y| p * present(x, x, 1.0), |low, high| low * high);
+step!(
+    /// `Centred` where x is a number: nanvar.
+    CentredPresent, Adding, |p, x, y| {
+        let distance = present(x, x - y, 0.0);
+        distance.fused(distance, p)
+    }, |low, high| low + high);
+step!(
+    /// How many are numbers; exact to 2^53.
+    Present, Adding, |p, x, _y| p + present(x, V::constant(1.0), 0.0), |low, high| low + high);
+step!(
+    /// How many are not zero (NaN is not); exact to 2^53.
+    Nonzero, Adding, |p, x, _y| {
+        p + V::select(x.equal(V::constant(0.0)), V::constant(0.0), V::constant(1.0))
+    }, |low, high| low + high);
+
+/// `value` where x is a number, else `absent`.
+#[inline(always)]
+fn present<V: Vector>(x: V, value: V, absent: f64) -> V {
+    V::select(x.is_nan(), V::constant(absent), value)
+}
 
 /// Where the second number of a step comes from.
 #[derive(Clone, Copy, Debug)]
@@ -257,7 +294,7 @@ unsafe fn gather_as<T: Copy, U>(
 ///
 /// # Safety
 /// As `gather_as`.
-unsafe fn in_place_or_gathered<T: Copy>(
+pub(crate) unsafe fn in_place_or_gathered<T: Copy>(
     start: *const T,
     walk: &Walk<1>,
     from: usize,

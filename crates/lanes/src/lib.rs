@@ -5,6 +5,7 @@
 //! workers. Begin with `level` and `workers`, then `elementwise`, `fold` and `product`.
 #![warn(missing_docs)]
 
+pub mod agree;
 pub mod calculus;
 pub mod copy;
 pub mod cores;

@@ -1,6 +1,9 @@
 //! Folds against the plain loops of `math::fold`, bit for bit.
 
-use rung_lanes::fold::{Centred, Dot, Product, Second, Squares, Step, Sum, axes_of, dot, whole};
+use rung_lanes::fold::{
+    Centred, CentredPresent, Dot, Magnitudes, Nonzero, Present, Product, ProductPresent, Second,
+    Squares, Step, Sum, SumPresent, axes_of, dot, whole,
+};
 use rung_lanes::{Float, Lanes, Level, Operand};
 use rung_math::fold;
 
@@ -45,6 +48,15 @@ fn expected<F: Step, T: Float>(x: &[T], y: impl Fn(usize) -> f64) -> f64 {
         Some("Product") => fold::product(x.len(), wide),
         Some("Squares") => fold::dot(x.len(), |i| (wide(i), wide(i))),
         Some("Dot") => fold::dot(x.len(), |i| (wide(i), y(i))),
+        Some("Magnitudes") => fold::magnitudes(x.len(), wide),
+        Some("SumPresent") => fold::sum_present(x.len(), wide),
+        Some("ProductPresent") => fold::product_present(x.len(), wide),
+        Some("Present") => fold::present(x.len(), wide) as f64,
+        Some("Nonzero") => (0..x.len()).filter(|&i| wide(i) != 0.0).count() as f64,
+        Some("CentredPresent") => {
+            let distance = |i| if wide(i).is_nan() { 0.0 } else { wide(i) - y(i) };
+            fold::dot(x.len(), |i| (distance(i), distance(i)))
+        }
         _ => fold::dot(x.len(), |i| (wide(i) - y(i), wide(i) - y(i))),
     }
 }
@@ -58,7 +70,10 @@ fn check<F: Step, T: Float>(
     kind: u8,
 ) {
     let need = offsets(shape, strides, offset as isize).into_iter().max().map_or(0, |m| m + 1);
-    let data = numbers::<T>(need as u64 + 3, need as usize);
+    let mut data = numbers::<T>(need as u64 + 3, need as usize);
+    if std::any::type_name::<F>().ends_with("Present") {
+        data.iter_mut().step_by(7).for_each(|x| *x = T::narrowed(f64::NAN));
+    }
     let part = |folded: bool| {
         let axes: Vec<usize> = (0..shape.len()).filter(|a| axes.contains(a) == folded).collect();
         let shape: Vec<usize> = axes.iter().map(|a| shape[*a]).collect();
@@ -100,6 +115,12 @@ fn steps<T: Float>(
     check::<Squares, T>(lanes, shape, strides, offset, axes, 0);
     check::<Dot, T>(lanes, shape, strides, offset, axes, 2);
     check::<Centred, T>(lanes, shape, strides, offset, axes, 1);
+    check::<Magnitudes, T>(lanes, shape, strides, offset, axes, 0);
+    check::<SumPresent, T>(lanes, shape, strides, offset, axes, 0);
+    check::<ProductPresent, T>(lanes, shape, strides, offset, axes, 0);
+    check::<CentredPresent, T>(lanes, shape, strides, offset, axes, 1);
+    check::<Present, T>(lanes, shape, strides, offset, axes, 0);
+    check::<Nonzero, T>(lanes, shape, strides, offset, axes, 0);
 }
 
 fn each_configuration(body: impl Fn(&Lanes)) {

@@ -114,18 +114,56 @@ pub fn mean(length: usize, element: impl Fn(usize) -> f64) -> f64 {
     sum(length, element) / length as f64
 }
 
-/// The mean of the squared distances from the mean, divided by n - ddof; NaN when that is not
-/// positive (the caller refuses it before).
-pub fn variance(length: usize, ddof: usize, element: impl Fn(usize) -> f64) -> f64 {
-    if length <= ddof {
-        return f64::NAN;
-    }
+/// The mean of the squared distances from the mean, which is not narrowed, divided by n - ddof;
+/// NaN when that is not positive (the caller refuses it before).
+pub fn variance(length: usize, ddof: i64, element: impl Fn(usize) -> f64) -> f64 {
     let mean = mean(length, &element);
     let squares = dot(length, |i| {
         let distance = element(i) - mean;
         (distance, distance)
     });
-    squares / (length - ddof) as f64
+    quotient(squares, length as i64 - ddof)
+}
+
+/// NaN unless the divisor is positive.
+fn quotient(squares: f64, divisor: i64) -> f64 {
+    if divisor > 0 { squares / divisor as f64 } else { f64::NAN }
+}
+
+/// The sum of the magnitudes.
+pub fn magnitudes(length: usize, element: impl Fn(usize) -> f64) -> f64 {
+    sum(length, |i| element(i).abs())
+}
+
+/// How many elements are not NaN.
+pub fn present(length: usize, element: impl Fn(usize) -> f64) -> usize {
+    (0..length).filter(|&i| !element(i).is_nan()).count()
+}
+
+/// The sum of the elements that are not NaN: the others count as +0.0.
+pub fn sum_present(length: usize, element: impl Fn(usize) -> f64) -> f64 {
+    sum(length, |i| if element(i).is_nan() { 0.0 } else { element(i) })
+}
+
+/// The product of the elements that are not NaN: the others count as 1.
+pub fn product_present(length: usize, element: impl Fn(usize) -> f64) -> f64 {
+    product(length, |i| if element(i).is_nan() { 1.0 } else { element(i) })
+}
+
+/// The mean of the elements that are not NaN; NaN when all are.
+pub fn mean_present(length: usize, element: impl Fn(usize) -> f64) -> f64 {
+    sum_present(length, &element) / present(length, &element) as f64
+}
+
+/// The variance of the elements that are not NaN: the others are at distance 0 from the mean and
+/// do not count in n.
+pub fn variance_present(length: usize, ddof: i64, element: impl Fn(usize) -> f64) -> f64 {
+    let mean = mean_present(length, &element);
+    let squares = dot(length, |i| {
+        let distance = if element(i).is_nan() { 0.0 } else { element(i) - mean };
+        (distance, distance)
+    });
+    quotient(squares, present(length, &element) as i64 - ddof)
 }
 
 /// The square root of the sum of squares.
@@ -192,5 +230,19 @@ mod tests {
         assert_eq!(variance(8, 1, |i| values[i]), 32.0 / 7.0);
         assert_eq!(norm(2, |i| [3.0, 4.0][i]), 5.0);
         assert_eq!(product(5, |i| (i + 1) as f64), 120.0);
+        assert_eq!(magnitudes(2, |i| [3.0, -4.0][i]), 7.0);
+        assert!(variance(2, 2, |i| values[i]).is_nan());
+    }
+
+    #[test]
+    fn a_nan_counts_as_absent() {
+        let values = [f64::NAN, 2.0, 4.0, f64::NAN];
+        let element = |i: usize| values[i];
+        assert_eq!(present(4, element), 2);
+        assert_eq!(sum_present(4, element), 6.0);
+        assert_eq!(product_present(4, element), 8.0);
+        assert_eq!(mean_present(4, element), 3.0);
+        assert_eq!(variance_present(4, 1, element), 2.0);
+        assert!(mean_present(1, element).is_nan());
     }
 }

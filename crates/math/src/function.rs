@@ -144,6 +144,19 @@ binary!(
         R::select(a.is_nan().or(b.is_nan()), R::canonical_nan(), smaller)
     }, integers a.min(b));
 
+binary!(
+    /// The larger; a NaN counts as absent, so the result is NaN only if both are.
+    LargerNumber, |a, b| {
+        let other = R::select(b.is_nan(), a, <Maximum as Binary>::at(a, b));
+        R::select(a.is_nan(), b, other)
+    }, integers a.max(b));
+binary!(
+    /// The smaller; a NaN counts as absent, so the result is NaN only if both are.
+    SmallerNumber, |a, b| {
+        let other = R::select(b.is_nan(), a, <Minimum as Binary>::at(a, b));
+        R::select(a.is_nan(), b, other)
+    }, integers a.min(b));
+
 compare!(
     /// a = b; false with NaN.
     Equal, |a, b| a.equal(b), integers a == b);
@@ -170,6 +183,30 @@ impl Ternary for Clip {
     #[inline(always)]
     fn at<R: Real>(a: R, low: R, high: R) -> R {
         <Minimum as Binary>::at(<Maximum as Binary>::at(a, low), high)
+    }
+}
+
+/// Whether two numbers lie close together: |a - b| <= absolute + relative * |b| for a finite b,
+/// or a = b.
+#[derive(Clone, Copy, Debug)]
+pub struct Close {
+    /// The tolerance in units of |b|.
+    pub relative: f64,
+    /// The tolerance beside it.
+    pub absolute: f64,
+    /// Whether NaN is close to NaN.
+    pub equal_nan: bool,
+}
+
+impl Close {
+    /// The definition; the tolerances are rounded once to the width of the numbers.
+    #[inline(always)]
+    pub fn at<R: Real>(self, a: R, b: R) -> R::Mask {
+        let (relative, absolute) = (R::constant(self.relative), R::constant(self.absolute));
+        let near = (a - b).abs().less_equal(absolute + relative * b.abs());
+        let finite = b.abs().less(R::infinity());
+        let both_nan = a.is_nan().and(b.is_nan()).and(R::Mask::constant(self.equal_nan));
+        near.and(finite).or(a.equal(b)).or(both_nan)
     }
 }
 
@@ -202,6 +239,24 @@ mod tests {
         same(<Minimum as Binary>::at(-f64::NAN, 1.0), f64::canonical_nan());
         same(<Maximum as Binary>::at(f64::NEG_INFINITY, -3.0), -3.0);
         same(<Minimum as Binary>::at(2.0, 5.0), 2.0);
+    }
+
+    #[test]
+    fn a_nan_is_absent_among_numbers() {
+        same(LargerNumber::at(f64::NAN, -3.0), -3.0);
+        same(LargerNumber::at(-3.0, f64::NAN), -3.0);
+        same(SmallerNumber::at(2.0, 5.0), 2.0);
+        assert!(SmallerNumber::at(f64::NAN, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn closeness_is_relative_to_the_second_and_exact_at_infinity() {
+        let close = Close { relative: 0.1, absolute: 0.0, equal_nan: false };
+        assert!(close.at(9.0, 10.0) && !close.at(10.0, 9.0));
+        assert!(close.at(f64::INFINITY, f64::INFINITY) && !close.at(1.0, f64::INFINITY));
+        assert!(!close.at(f64::INFINITY, -f64::INFINITY) && !close.at(f32::NAN, f32::NAN));
+        assert!(Close { equal_nan: true, ..close }.at(f64::NAN, f64::NAN));
+        assert!(close.at(-0.0, 0.0));
     }
 
     #[test]

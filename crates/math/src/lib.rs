@@ -42,6 +42,7 @@ pub mod random;
 pub mod real;
 mod roots;
 mod rounding;
+pub mod rows;
 mod scalar;
 pub mod scan;
 mod tangent;
@@ -49,15 +50,15 @@ pub mod trace;
 pub mod triangular;
 mod trigonometric;
 
-pub use activation::{Sigmoid, Softplus};
+pub use activation::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient, Sigmoid, Softplus};
 pub use complementary_error_function::Erfc;
 pub use error_function::Erf;
 pub use exponential::{Exp, Tanh};
 pub use exponentials::{Cosh, Exp2, Expm1, Sinh};
 pub use function::{
-    Abs, Add, Binary, Clip, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
-    IntegerCompare, Less, LessEqual, Maximum, Minimum, Mul, Negative, NotEqual, Reciprocal, Relu,
-    Sign, Sqrt, Square, Sub, Ternary, Unary, Where,
+    Abs, Add, Binary, Clip, Close, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
+    IntegerCompare, LargerNumber, Less, LessEqual, Maximum, Minimum, Mul, Negative, NotEqual,
+    Reciprocal, Relu, Sign, SmallerNumber, Sqrt, Square, Sub, Ternary, Unary, Where,
 };
 pub use graph::{Graph, Id, Kind, Node};
 pub use inverse_trigonometric::{Acos, Asin, Atan, Atan2};
