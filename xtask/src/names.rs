@@ -53,6 +53,7 @@ const HOMONYMS: &[&str] = &[
     "sum",
     "tan",
     "tanh",
+    "trace",
     "uniform",
     "where",
 ];

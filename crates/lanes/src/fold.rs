@@ -18,12 +18,10 @@ use crate::vector::{Float, Vector};
 use crate::{Lanes, Work};
 use chunk::{Chunk, Rows};
 use column::Columns;
-use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
 pub use integer::{Integer, IntegerStep, integer_position, integers};
 pub use rows::{RowKernel, rows};
-pub use select::{
-    Choice, Largest, LargestPresent, Smallest, SmallestPresent, extreme, position,
-};
+use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
+pub use select::{Choice, Largest, LargestPresent, Smallest, SmallestPresent, extreme, position};
 use smallvec::SmallVec;
 
 /// How one element enters a partial result, and how partial results are joined.

@@ -96,6 +96,20 @@ pub enum Detail {
     Fold {
         axes: SmallVec<[usize; 4]>,
     },
+    /// The same, with a variance's ddof or a norm's order.
+    Statistic {
+        axes: SmallVec<[usize; 4]>,
+        parameter: i64,
+    },
+    /// The axis along which slices are worked on whole, and the numbers that go with them.
+    Rowwise {
+        axis: usize,
+        numbers: SmallVec<[f64; 2]>,
+    },
+    /// How near two numbers must be.
+    Close(rung_math::Close),
+    /// The word that chose among formulas.
+    Choice(&'static str),
     Product(Product),
     /// Positions along the first axis, all in range.
     Rows(Vec<usize>),
@@ -205,8 +219,17 @@ impl Call {
         let first = (self.result, self.to_number);
         let more = self.more.iter().map(|output| (output.result, output.to_number));
         let wanted = std::iter::once(first).chain(more);
+        if let (true, Some(answer)) = (self.op.predicate, outputs.first()) {
+            let holds = answer.numbers().next().is_some_and(|n| n.to_f64() != 0.0);
+            return Ok(vec![Value::flag(holds)]);
+        }
         outputs.into_iter().zip(wanted).map(|(raw, (t, number))| finish(raw, t, number)).collect()
     }
+}
+
+/// An array of one number: what a predicate writes.
+pub(crate) fn answer(holds: bool) -> Result<Array> {
+    Array::build::<rung_base::Bool>(Shape::scalar(), |out| out.fill(holds.into()))
 }
 
 fn finish(raw: Array, result: ElementType, to_number: bool) -> Result<Value> {

@@ -1,32 +1,37 @@
-//! Folds over a whole array or along one axis: sum, mean, amax, amin, argmax, argmin.
+//! Folds over a whole array or over some of its axes: sum, prod, mean, amax, amin, argmax, argmin.
+//! `truth`, `statistics` and `present` stand on what is shared here.
 //!
-//! Every fold runs over the axes in `Detail::Fold` of its only operand, the other axes are the
-//! result's; a whole fold runs over all of them. The order of additions is `rung_math::fold`'s,
-//! so it depends on the number of elements folded alone.
+//! Every fold runs over the axes in its `Detail`, ascending, so that the elements of a slice come
+//! in row-major order; the other axes are the result's. The order of additions is
+//! `rung_math::fold`'s and depends on the number of elements folded alone. Integers are folded at
+//! their own type into i64, where they wrap.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Detail, Prepared, at_compute_type, at_type, elements, lanes_operand};
+use crate::call::{
+    Call, Detail, Prepared, at_compute_type, at_type, elements, integers_not_taken, lanes_operand,
+};
 use crate::decline::{Answer, Decline};
 use crate::explain;
 use crate::record::{
-    Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword, required,
+    Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, RationalFold, Rungs, keyword,
+    required,
 };
 use crate::round_trip::{RoundTrip, Stage};
 use crate::samples;
 use rung_array::Array;
-use rung_base::element::ElementClass;
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::fold::{Fold, Slices};
 use rung_lanes::Lanes;
-use rung_lanes::fold::{self as drivers, Choice, Largest, Second, Smallest};
-use rung_math::fold::{mean, sum};
+use rung_lanes::fold::{self as drivers, Choice, IntegerStep, Largest, Second, Smallest};
+use rung_math::fold::{mean, product, sum};
 use rung_math::{Binary, IntegerBinary, Maximum, Minimum};
 use smallvec::{SmallVec, smallvec};
 
 pub const OPS: &[Op] = &[
     Op {
         names: &["sum"],
-        doc: "The sum of all elements, or along an axis, accumulated in double-float.",
+        rational: Some(RationalFold::Sum),
+        doc: "The sum of all elements, or along axes, accumulated in double-float.",
         result: "a double-float (an integer for integers), or an array of a's type",
         prepare: |op, a, _| prepare(op, a, Total::Sum),
         rungs: rungs(sum_portable, sum_lanes, round_trip(sum_device)),
@@ -34,7 +39,20 @@ pub const OPS: &[Op] = &[
         ..FOLD
     },
     Op {
+        names: &["prod"],
+        rational: Some(RationalFold::Product),
+        doc: "The product of all elements, or along axes, accumulated in double-float; 1 of \
+              nothing.",
+        result: "a double-float (an integer for integers), or an array of a's type",
+        prepare: |op, a, _| prepare(op, a, Total::Sum),
+        rungs: rungs(product_portable, product_lanes, MEMORY_BOUND),
+        samples: samples::few_folds,
+        example: "(la:prod #d((1 2 3) (4 5 6)) :axis 0) => #d(4.0 10.0 18.0)",
+        ..FOLD
+    },
+    Op {
         names: &["mean"],
+        rational: Some(RationalFold::Mean),
         doc: "The sum divided by the number of elements, both in double-float.",
         result: "a double-float, or an array of a's float type",
         prepare: |op, a, _| prepare(op, a, Total::Mean),
@@ -44,6 +62,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["amax"],
+        rational: Some(RationalFold::Largest),
         doc: "The largest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
@@ -53,6 +72,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["amin"],
+        rational: Some(RationalFold::Smallest),
         doc: "The smallest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
@@ -62,45 +82,59 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["argmax"],
+        rational: Some(RationalFold::FirstLargest),
         doc: "The index of the largest element, the lowest on ties; the first NaN wins.",
-        result: "an integer (row-major), or a double-float array of indices along the axis",
-        prepare: |op, a, _| prepare(op, a, Total::Index),
         rungs: rungs(argument_portable::<Maximum>, argument_lanes::<Largest>, NO_SELECT_DEVICE),
         example: "(la:argmax #d((1 9 3) (7 5 6)) :axis 1) => #d(1.0 0.0)",
-        ..FOLD
+        ..ARGUMENT
     },
     Op {
         names: &["argmin"],
+        rational: Some(RationalFold::FirstSmallest),
         doc: "The index of the smallest element, the lowest on ties; the first NaN wins.",
-        result: "an integer (row-major), or a double-float array of indices along the axis",
-        prepare: |op, a, _| prepare(op, a, Total::Index),
         rungs: rungs(argument_portable::<Minimum>, argument_lanes::<Smallest>, NO_SELECT_DEVICE),
         example: "(la:argmin #d(4 1 1)) => 1",
-        ..FOLD
+        ..ARGUMENT
     },
 ];
 
-const PARAMETERS: &[Parameter] =
-    &[required("a", Kind::Array), keyword("axis", Kind::Integer), keyword("keepdims", Kind::Flag)];
+pub(crate) const PARAMETERS: &[Parameter] =
+    &[required("a", Kind::Array), keyword("axis", Kind::Axes), keyword("keepdims", Kind::Flag)];
 const fn round_trip(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
     Entry::Has(Member { offer: Offer::RoundTrip(Family::Fold), run })
 }
 
-const NO_SELECT_DEVICE: Entry<Member> = Entry::None("one comparison an element is bound by memory");
+pub(crate) const NO_SELECT_DEVICE: Entry<Member> =
+    Entry::None("one comparison an element is bound by memory");
+/// Why most folds have no device kernel.
+pub(crate) const MEMORY_BOUND: Entry<Member> =
+    Entry::None("an addition an element is bound by memory");
 
 /// What the records have in common.
-const FOLD: Op = Op {
+pub(crate) const FOLD: Op = Op {
     parameters: PARAMETERS,
-    prepare: |op, a, _| prepare(op, a, Total::Sum),
     rungs: rungs(sum_portable, sum_lanes, Entry::None("")),
     samples: || [samples::folds(true), samples::folds(false)].concat(),
     ..Op::BASE
 };
 
+const ARGUMENT: Op = Op {
+    parameters: &[
+        required("a", Kind::Array),
+        keyword("axis", Kind::Integer),
+        keyword("keepdims", Kind::Flag),
+        keyword("element-type", Kind::ElementType),
+    ],
+    result: "an integer (row-major), or an array of indices along the axis, double-float unless \
+             :element-type says otherwise",
+    prepare: prepare_argument,
+    ..FOLD
+};
+
 type Portable = fn(&Call) -> Result<Array>;
 type LanesKernel = fn(&Call, &Lanes) -> Result<Answer>;
 
-const fn rungs(portable: Portable, lanes: LanesKernel, device: Entry<Member>) -> Rungs {
+pub(crate) const fn rungs(portable: Portable, lanes: LanesKernel, device: Entry<Member>) -> Rungs {
     let library = Entry::None("its order of additions is not ours");
     let portable = Definition::One(portable);
     Rungs { portable, lanes: Entry::Has(lanes), library, device }
@@ -108,121 +142,194 @@ const fn rungs(portable: Portable, lanes: LanesKernel, device: Entry<Member>) ->
 
 /// What a fold gives, which decides its types and what it says to nothing.
 #[derive(Clone, Copy, PartialEq)]
-enum Total {
+pub(crate) enum Total {
+    /// Accumulated: in f64, or in i64 for integers.
     Sum,
+    /// Accumulated in f64 for integers too.
     Mean,
+    /// One of the elements.
     Select,
-    Index,
+    Count,
+    Truth,
 }
 
-/// The type computed in, the type the rungs write, the result's type whole and along an axis.
-fn types(total: Total, t: ElementType) -> [ElementType; 4] {
-    use ElementType::{F64, I64};
-    let float = t.is_float();
-    let compute = if float { t.compute_type() } else { I64 };
+/// The types of a fold: computed in, written by the rungs, the result's whole and along axes.
+#[derive(Clone, Copy)]
+pub(crate) struct Types {
+    pub compute: ElementType,
+    pub raw: ElementType,
+    pub whole: ElementType,
+    pub array: ElementType,
+}
+
+pub(crate) fn types(total: Total, t: ElementType) -> Types {
+    use ElementType::{Bool, F64, I64};
+    let compute = if t.is_float() { t.compute_type() } else { t };
+    let of = |compute, raw, whole, array| Types { compute, raw, whole, array };
     match total {
-        Total::Sum if float => [compute, F64, F64, t],
-        Total::Sum => [I64, I64, I64, I64],
-        Total::Mean if float => [compute, F64, F64, t],
-        Total::Mean => [F64, F64, F64, F64],
-        Total::Index => [compute, I64, I64, F64],
-        Total::Select if t.class() == ElementClass::Bool => [I64, I64, t, t],
-        Total::Select => [compute, compute, t, t],
+        Total::Sum | Total::Mean if t.is_float() => of(compute, F64, F64, t),
+        Total::Sum => of(compute, I64, I64, I64),
+        Total::Mean => of(F64, F64, F64, F64),
+        Total::Select if t.is_float() => of(compute, compute, t, t),
+        Total::Select => of(compute, I64, t, t),
+        Total::Count => of(compute, I64, I64, I64),
+        Total::Truth => of(compute, I64, Bool, Bool),
     }
 }
 
-fn prepare(op: &'static Op, mut arguments: Arguments, total: Total) -> Result<Prepared> {
+/// Which axes are folded, ascending, and the result's shape.
+pub(crate) struct Folded {
+    pub axes: SmallVec<[usize; 4]>,
+    pub shape: Shape,
+    /// All axes, and the result is a number.
+    pub to_number: bool,
+    whole: bool,
+    /// Elements of a slice.
+    pub count: usize,
+}
+
+impl Folded {
+    /// `axes` in any order; `None` for all.
+    pub fn new(a: &Array, axes: Option<SmallVec<[usize; 4]>>, keep: bool) -> Result<Folded> {
+        let whole = axes.is_none();
+        let mut axes = axes.unwrap_or_else(|| (0..a.rank()).collect());
+        axes.sort_unstable();
+        let extent = |axis: usize| match axes.contains(&axis) {
+            true => keep.then_some(1),
+            false => Some(a.shape()[axis]),
+        };
+        let shape = Shape::new((0..a.rank()).filter_map(extent))?;
+        let count = axes.iter().map(|&axis| a.shape()[axis]).product();
+        Ok(Folded { axes, shape, to_number: whole && !keep, whole, count })
+    }
+
+    /// The error of a fold that has no value over nothing.
+    pub fn refuse_nothing(&self, op: &'static Op) -> Result<()> {
+        match (self.count, self.whole) {
+            (0, true) => {
+                Err(Error::new(ErrorKind::Empty, format!("{} of an empty array", op.name())))
+            }
+            (0, false) => {
+                let text = format!("reduction of an empty axis: {} along an axis of 0", op.name());
+                Err(Error::new(ErrorKind::Empty, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The call of a fold of `a`.
+    pub fn call(self, op: &'static Op, a: &Array, types: Types) -> Result<Call> {
+        Ok(Call {
+            op,
+            given: smallvec![a.shape().clone()],
+            operands: [at_type(a, types.compute)?].into_iter().collect(),
+            shape: self.shape,
+            raw: types.raw,
+            result: if self.to_number { types.whole } else { types.array },
+            to_number: self.to_number,
+            more: Vec::new(),
+            detail: Detail::Fold { axes: self.axes },
+            family: Family::Fold,
+            units: a.size() as u64,
+        })
+    }
+}
+
+pub(crate) fn prepare(op: &'static Op, mut arguments: Arguments, total: Total) -> Result<Prepared> {
+    let a = arguments.array(0)?;
+    let axes = arguments.axes(1, a.shape())?;
+    let folded = Folded::new(&a, axes, arguments.flag(2))?;
+    if matches!(total, Total::Mean | Total::Select) {
+        folded.refuse_nothing(op)?;
+    }
+    let types = types(total, a.element_type());
+    Ok(Prepared::Call(Box::new(folded.call(op, &a, types)?)))
+}
+
+/// A whole index is an integer; indices along an axis are of the type asked for.
+fn prepare_argument(
+    op: &'static Op,
+    mut arguments: Arguments,
+    _: &mut crate::call::Context,
+) -> Result<Prepared> {
     let a = arguments.array(0)?;
     let axis = arguments.optional_integer(1)?;
-    let keep = arguments.flag(2);
-    let [compute, raw, whole_type, axis_type] = types(total, a.element_type());
-    let (rank, units) = (a.rank(), a.size() as u64);
-    let whole = axis.is_none();
-    let (axes, shape): (SmallVec<[usize; 4]>, Shape) = match axis {
-        Some(axis) => {
-            let axis = a.shape().axis(axis)?;
-            (smallvec![axis], a.shape().without(axis, keep))
-        }
-        // The elements of a number are folded too, along no axis at all.
-        None if keep => ((0..rank).collect(), Shape::new(vec![1; rank])?),
-        None => ((0..rank).collect(), Shape::scalar()),
-    };
-    let folded: usize = axes.iter().map(|&axis| a.shape()[axis]).product();
-    if folded == 0 && total != Total::Sum {
-        return Err(Error::new(
-            ErrorKind::Empty,
-            match whole {
-                true => format!("{} of an empty array", op.name()),
-                false => format!("reduction of an empty axis: {} along an axis of 0", op.name()),
-            },
-        ));
-    }
-    Ok(Prepared::Call(Box::new(Call {
-        op,
-        given: smallvec![a.shape().clone()],
-        operands: [at_type(&a, compute)?].into_iter().collect(),
-        shape,
-        raw,
-        result: if whole && !keep { whole_type } else { axis_type },
-        to_number: whole && !keep,
-        more: Vec::new(),
-        detail: Detail::Fold { axes },
-        family: Family::Fold,
-        units,
-    })))
+    let axes = axis.map(|axis| a.shape().axis(axis)).transpose()?.map(|axis| smallvec![axis]);
+    let folded = Folded::new(&a, axes, arguments.flag(2))?;
+    folded.refuse_nothing(op)?;
+    let array = arguments.element_type(3, ElementType::F64)?;
+    let types = Types { array, ..types(Total::Count, a.element_type()) };
+    Ok(Prepared::Call(Box::new(folded.call(op, &a, types)?)))
 }
 
 /// The operand with the folded axes last, so that its elements are runs of one fold each.
-fn runs<T: Element>(call: &Call) -> Result<(Vec<T>, usize)> {
-    let (x, folded) = (&call.operands[0], axes_of(call)?);
+fn runs<T: Element>(call: &Call, x: &Array) -> Result<(Vec<T>, usize)> {
+    let folded = axes_of(call)?;
     let mut order: Vec<usize> = (0..x.rank()).filter(|axis| !folded.contains(axis)).collect();
     order.extend(folded);
     Ok((elements::<T>(&x.transpose(&order)?)?, folded_count(call)?))
 }
 
-fn axes_of(call: &Call) -> Result<&[usize]> {
+pub(crate) fn axes_of(call: &Call) -> Result<&[usize]> {
     match &call.detail {
-        Detail::Fold { axes } => Ok(axes),
+        Detail::Fold { axes } | Detail::Statistic { axes, .. } => Ok(axes),
         _ => Err(Error::new(ErrorKind::Internal, "a fold without its axes")),
     }
 }
 
 /// How many elements go into each result.
-fn folded_count(call: &Call) -> Result<usize> {
+pub(crate) fn folded_count(call: &Call) -> Result<usize> {
     Ok(axes_of(call)?.iter().map(|&axis| call.operands[0].shape()[axis]).product())
 }
 
 /// One result for each run of `n` elements.
-fn each_run<T: Element, O: Element>(call: &Call, f: impl Fn(&[T]) -> O) -> Result<Array> {
-    let (elements, n) = runs::<T>(call)?;
+pub(crate) fn each_run<T: Element, O: Element>(
+    call: &Call,
+    f: impl Fn(&[T]) -> O,
+) -> Result<Array> {
+    let (elements, n) = runs::<T>(call, &call.operands[0])?;
     Array::build::<O>(call.shape.clone(), |out| {
         out.iter_mut().enumerate().for_each(|(i, o)| *o = f(&elements[i * n..(i + 1) * n]));
     })
 }
 
+/// The same for integers of any width, widened.
+pub(crate) fn each_integer_run(call: &Call, f: impl Fn(&[i64]) -> i64) -> Result<Array> {
+    let (elements, n) = runs::<i64>(call, &at_type(&call.operands[0], ElementType::I64)?)?;
+    Array::build::<i64>(call.shape.clone(), |out| {
+        out.iter_mut().enumerate().for_each(|(i, o)| *o = f(&elements[i * n..(i + 1) * n]));
+    })
+}
+
 /// The elements of a run in f64.
-fn wide<T: Copy + Into<f64>>(run: &[T]) -> impl Fn(usize) -> f64 {
+pub(crate) fn wide<T: Copy + Into<f64>>(run: &[T]) -> impl Fn(usize) -> f64 {
     |i| run[i].into()
 }
 
-fn sum_portable(call: &Call) -> Result<Array> {
+pub(crate) fn sum_portable(call: &Call) -> Result<Array> {
     at_compute_type!(call,
         T => each_run::<T, f64>(call, |run| sum(run.len(), wide(run))),
-        each_run::<i64, i64>(call, |run| run.iter().fold(0, |s, &x| s.wrapping_add(x))))
+        each_integer_run(call, |run| run.iter().fold(0, |s, &x| s.wrapping_add(x))))
+}
+
+pub(crate) fn product_portable(call: &Call) -> Result<Array> {
+    at_compute_type!(call,
+        T => each_run::<T, f64>(call, |run| product(run.len(), wide(run))),
+        each_integer_run(call, |run| run.iter().fold(1, |s, &x| s.wrapping_mul(x))))
 }
 
 fn mean_portable(call: &Call) -> Result<Array> {
     at_compute_type!(call,
         T => each_run::<T, f64>(call, |run| mean(run.len(), wide(run))),
-        crate::call::integers_not_taken(call))
+        integers_not_taken(call))
 }
 
-fn select_portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
+pub(crate) fn select_portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
     at_compute_type!(call,
     T => each_run::<T, T>(call, |run| {
         run[1..].iter().fold(run[0], |best, &x| <F as Binary>::at(best, x))
     }),
-    each_run::<i64, i64>(call, |run| {
+    each_integer_run(call, |run| {
         run[1..].iter().fold(run[0], |best, &x| <F as IntegerBinary>::at(best, x))
     }))
 }
@@ -234,52 +341,118 @@ fn argument_portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
         let best = run[1..].iter().fold(run[0], |best, &x| <F as Binary>::at(best, x));
         run.iter().position(|&x| x == best || x.is_nan()).unwrap_or(0) as i64
     }),
-    each_run::<i64, i64>(call, |run| {
+    each_integer_run(call, |run| {
         let best = run[1..].iter().fold(run[0], |b, &x| <F as IntegerBinary>::at(b, x));
         run.iter().position(|&x| x == best).unwrap_or(0) as i64
     }))
 }
 
-fn no_integers() -> Result<Answer> {
-    Ok(Answer::Declined(Decline::Type(ElementType::I64)))
+/// Runs `$body` with the storage type of an integer operand.
+macro_rules! at_integer_type {
+    ($call:expr, $T:ident => $body:expr) => {
+        match $call.operands[0].element_type() {
+            rung_base::ElementType::I64 => {
+                type $T = i64;
+                $body
+            }
+            rung_base::ElementType::I32 => {
+                type $T = i32;
+                $body
+            }
+            rung_base::ElementType::U8 => {
+                type $T = u8;
+                $body
+            }
+            _ => {
+                type $T = rung_base::Bool;
+                $body
+            }
+        }
+    };
 }
 
+pub(crate) use at_integer_type;
+
 /// x folded over the call's axes, out in f64.
-fn sum_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    total_lanes(call, lanes, 1.0)
+pub(crate) fn totals<F: drivers::Step, T: rung_lanes::Float>(
+    call: &Call,
+    lanes: &Lanes,
+    second: Second,
+    out: &mut [f64],
+) -> Result<()> {
+    let x = &call.operands[0];
+    drivers::axes_of::<F, T>(lanes, x.shape(), lanes_operand(x), axes_of(call)?, second, out);
+    Ok(())
+}
+
+/// The same in a vector of its own.
+pub(crate) fn totals_vec<F: drivers::Step, T: rung_lanes::Float>(
+    call: &Call,
+    lanes: &Lanes,
+    second: Second,
+) -> Result<Vec<f64>> {
+    let mut out = vec![0.0; call.shape.size()];
+    totals::<F, T>(call, lanes, second, &mut out)?;
+    Ok(out)
+}
+
+/// x folded over the call's axes in f64, or in i64 for integers.
+pub(crate) fn total_lanes<F: drivers::Step, I: IntegerStep>(
+    call: &Call,
+    lanes: &Lanes,
+) -> Result<Answer> {
+    at_compute_type!(call,
+        T => Array::try_build::<f64>(call.shape.clone(), |out| {
+            totals::<F, T>(call, lanes, Second::None, out)
+        }),
+        integer_lanes::<I>(call, lanes))
+    .map(Answer::Done)
+}
+
+pub(crate) fn integer_lanes<I: IntegerStep>(call: &Call, lanes: &Lanes) -> Result<Array> {
+    let (x, axes) = (&call.operands[0], axes_of(call)?);
+    Array::build::<i64>(call.shape.clone(), |out| {
+        at_integer_type!(call, T => {
+            drivers::integers::<I, T>(lanes, x.shape(), lanes_operand(x), axes, out);
+        });
+    })
+}
+
+pub(crate) fn sum_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    total_lanes::<drivers::Sum, drivers::Sum>(call, lanes)
+}
+
+pub(crate) fn product_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    total_lanes::<drivers::Product, drivers::Product>(call, lanes)
 }
 
 fn mean_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    total_lanes(call, lanes, folded_count(call)? as f64)
+    let n = folded_count(call)? as f64;
+    at_compute_type!(call, T => Array::try_build::<f64>(call.shape.clone(), |out| {
+        totals::<drivers::Sum, T>(call, lanes, Second::None, out)?;
+        out.iter_mut().for_each(|o| *o /= n);
+        Ok(())
+    }), integers_not_taken(call))
+    .map(Answer::Done)
 }
 
-fn total_lanes(call: &Call, lanes: &Lanes, divisor: f64) -> Result<Answer> {
-    let (x, axes) = (&call.operands[0], axes_of(call)?);
-    at_compute_type!(call, T => Array::build::<f64>(call.shape.clone(), |out| {
-        let operand = lanes_operand::<T>(x);
-        drivers::axes_of::<drivers::Sum, T>(lanes, x.shape(), operand, axes, Second::None, out);
-        // A division by one keeps every bit, but a sum need not pay for it.
-        if divisor != 1.0 {
-            out.iter_mut().for_each(|o| *o /= divisor);
-        }
-    })
-    .map(Answer::Done), no_integers())
-}
-
-fn select_lanes<C: Choice>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+pub(crate) fn select_lanes<C: Choice + IntegerStep>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let (x, axes) = (&call.operands[0], axes_of(call)?);
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
         drivers::extreme::<C, T>(lanes, x.shape(), lanes_operand(x), axes, out);
-    })
-    .map(Answer::Done), no_integers())
+    }), integer_lanes::<C>(call, lanes))
+    .map(Answer::Done)
 }
 
-fn argument_lanes<C: Choice>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+fn argument_lanes<C: Choice + IntegerStep>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let (x, axes) = (&call.operands[0], axes_of(call)?);
     let mut positions = vec![0; call.shape.size()];
     at_compute_type!(call, T => {
         drivers::position::<C, T>(lanes, x.shape(), lanes_operand(x), axes, &mut positions);
-    }, return no_integers());
+    }, at_integer_type!(call, T => {
+        let operand = lanes_operand::<T>(x);
+        drivers::integer_position::<C, T>(lanes, x.shape(), operand, axes, &mut positions);
+    }));
     Array::build::<i64>(call.shape.clone(), |out| {
         out.iter_mut().zip(positions).for_each(|(o, p)| *o = p as i64);
     })
@@ -302,8 +475,12 @@ fn device(call: &Call, trip: &RoundTrip, fold: Fold) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::Type(call.result)));
     }
     let (axes, length) = (axes_of(call)?, folded_count(call)?);
+    let neighbours = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    if axes.is_empty() || !neighbours {
+        return Ok(Answer::Declined(Decline::Device("the folded axes are not neighbours".into())));
+    }
     let x = explain::packed(&call.operands[0])?;
-    // One axis, or all of them: between the axes before and after, the folded ones are one run.
+    // Between the axes before and after, the folded ones are one run.
     let (first, after) = (axes[0], axes[axes.len() - 1] + 1);
     let outer = x.shape()[..first].iter().product();
     let inner: usize = x.shape()[after..].iter().product();

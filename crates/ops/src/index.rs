@@ -1,4 +1,4 @@
-//! One-hot rows, and the exact comparison of arrays.
+//! One-hot rows.
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
@@ -6,50 +6,29 @@ use crate::record::{Definition, Entry, Family, Kind, NO_LIBRARY, Op, Rungs, keyw
 use crate::samples;
 use crate::select::positions;
 use crate::shape::nothing_to_compute;
-use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
 
-pub const OPS: &[Op] = &[
-    Op {
-        names: &["one-hot"],
-        doc: "For each index a row of n zeros with a one at the index.",
-        parameters: &[
-            required("indices", Kind::Index),
-            required("n", Kind::Integer),
-            keyword("element-type", Kind::ElementType),
-        ],
-        result: "an array of the indices' shape with n appended",
-        prepare: one_hot,
-        rungs: Rungs {
-            portable: Definition::One(one_hot_portable),
-            lanes: Entry::None("a fill with one store a row is bound by memory"),
-            library: Entry::None(NO_LIBRARY),
-            device: Entry::None("it moves more bytes than it saves time"),
-        },
-        samples: || vec![vec![samples::counting(&[2, 3], 4), samples::integer(4)]],
-        example: "(la:one-hot '(1 0) 3) => #d((0.0 1.0 0.0) (1.0 0.0 0.0))",
-        ..Op::BASE
+pub const OPS: &[Op] = &[Op {
+    names: &["one-hot"],
+    doc: "For each index a row of n zeros with a one at the index.",
+    parameters: &[
+        required("indices", Kind::Index),
+        required("n", Kind::Integer),
+        keyword("element-type", Kind::ElementType),
+    ],
+    result: "an array of the indices' shape with n appended",
+    prepare: one_hot,
+    rungs: Rungs {
+        portable: Definition::One(one_hot_portable),
+        lanes: Entry::None("a fill with one store a row is bound by memory"),
+        library: Entry::None(NO_LIBRARY),
+        device: Entry::None("it moves more bytes than it saves time"),
     },
-    Op {
-        names: &["array-equal"],
-        doc: "Whether two arrays have the same shape and equal elements; NaN equals nothing.",
-        parameters: &[required("a", Kind::Array), required("b", Kind::Array)],
-        result: "t or nil",
-        prepare: array_equal,
-        rungs: Rungs {
-            portable: Definition::None,
-            lanes: Entry::None(STOPS),
-            library: Entry::None(STOPS),
-            device: Entry::None(STOPS),
-        },
-        samples: || vec![vec![samples::hard(&[20], 1.0), samples::hard(&[20], 1.0)]],
-        example: "(la:array-equal #d(1 2) #f(1 2)) => T",
-        ..Op::BASE
-    },
-];
-
-const STOPS: &str = "it stops at the first difference";
+    samples: || vec![vec![samples::counting(&[2, 3], 4), samples::integer(4)]],
+    example: "(la:one-hot '(1 0) 3) => #d((0.0 1.0 0.0) (1.0 0.0 0.0))",
+    ..Op::BASE
+}];
 
 fn one_hot(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
     let (indices, shape) = arguments.index(0)?;
@@ -89,14 +68,4 @@ fn one_hot_portable(call: &Call) -> Result<Array> {
         hot.iter().enumerate().for_each(|(row, &at)| elements[row * n + at] = one);
     });
     Ok(out)
-}
-
-fn array_equal(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let (a, b) = (arguments.array(0)?, arguments.array(1)?);
-    let equal = |(x, y): (Number, Number)| match (x, y) {
-        (Number::I64(x), Number::I64(y)) => x == y,
-        (x, y) => x.to_f64() == y.to_f64(),
-    };
-    let same = a.shape() == b.shape() && a.numbers().zip(b.numbers()).all(equal);
-    Ok(Prepared::Done(vec![Value::flag(same)]))
 }

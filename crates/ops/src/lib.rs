@@ -5,6 +5,7 @@
 //! here names Lisp or Python. To add an operation, add its record to a family's list.
 #![forbid(unsafe_code)]
 
+mod agreement;
 pub mod arguments;
 mod broadcast;
 mod calculus;
@@ -20,21 +21,28 @@ mod elementwise;
 pub mod explain;
 mod fold;
 mod generator;
+mod gelu;
 mod index;
 mod ladder;
+mod loss;
+mod present;
 mod product;
 pub mod quantized;
 mod random;
 pub mod record;
 pub mod round_trip;
+mod rowwise;
 pub mod samples;
 mod scan;
 mod search;
 mod select;
 mod shape;
 mod slices;
+mod softmax;
 mod sort;
+mod statistics;
 pub mod table;
+mod truth;
 pub mod tune;
 mod value;
 mod vector;

@@ -9,7 +9,8 @@ use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of};
 use crate::decline::{Answer, Decline, Rung};
 use crate::record::{
-    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Rungs, required,
+    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, RationalFold, Rungs,
+    required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
@@ -39,6 +40,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["dot"],
+        rational: Some(RationalFold::Dot),
         doc: "Vectors: the sum of products. Matrices: the matrix product. A number: `mul`.",
         parameters: PAIR,
         result: "a double-float (an integer for integers) for two vectors, else an array as of `matmul`",

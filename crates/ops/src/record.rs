@@ -26,6 +26,8 @@ pub struct Op {
     pub parameters: &'static [Parameter],
     /// What it means for numbers alone, where a front end has an arithmetic of its own.
     pub numbers: Option<Arithmetic>,
+    /// What it means for whole arrays of rational numbers, where a front end keeps them exact.
+    pub rational: Option<RationalFold>,
     /// What comes back: shape and element type in words.
     pub result: &'static str,
     /// Element types of operands that it takes; the tests run each.
@@ -43,6 +45,8 @@ pub struct Op {
     pub writes: &'static [usize],
     /// Small calls of the commonest kind, done at once.
     pub quick: Quick,
+    /// The value is true or false: whether the number that the rungs write is not zero.
+    pub predicate: bool,
     /// Written as the place of an assignment: `(setf (la:row a i) b)` calls it with (b a i).
     pub setf: bool,
 }
@@ -144,6 +148,24 @@ pub enum Arithmetic {
     Smaller,
     /// Whether the relation holds for this order; `None` with NaN.
     Compare(fn(Option<Ordering>) -> bool),
+}
+
+/// A fold of rational numbers, which a front end computes by its own arithmetic: the result is
+/// exact (spec linalg 1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RationalFold {
+    Sum,
+    Mean,
+    Product,
+    Largest,
+    Smallest,
+    /// The row-major position of the largest, the lowest on ties.
+    FirstLargest,
+    FirstSmallest,
+    /// The sum of a matrix's diagonal.
+    Trace,
+    /// The sum of the products of two vectors.
+    Dot,
 }
 
 /// How an operation is computed on each rung; an absent kernel carries its reason.
@@ -347,6 +369,7 @@ impl Op {
         doc: "",
         parameters: &[],
         numbers: None,
+        rational: None,
         result: "",
         types: ALL,
         exact: Exactness::Same,
@@ -358,6 +381,7 @@ impl Op {
         example: "",
         writes: &[],
         quick: Quick::None,
+        predicate: false,
         setf: false,
     };
 

@@ -143,5 +143,33 @@ pub fn folds(finite: bool) -> Vec<Sample> {
         }
         samples.push(vec![value(s), word("axis"), integer(-1), word("keepdims"), Value::True]);
     }
+    for of in [[2, 0], [0, 1]] {
+        let of = list(of.into_iter().map(integer).collect());
+        samples.push(vec![value(&[2, 67, 4]), word("axis"), of]);
+    }
+    samples
+}
+
+/// Fewer samples of a fold, with several axes: for folds that share their drivers with `sum`.
+pub fn few_folds() -> Vec<Sample> {
+    let axes = |all: &[i64]| list(all.iter().map(|&axis| integer(axis)).collect());
+    let mut samples = vec![
+        vec![hard(&[65], 2.0)],
+        vec![spread(&[1], 2.0)],
+        vec![spread(&[], 2.0)],
+        vec![spread(&[8193], 1.1)],
+        vec![spread(&[0], 1.0)],
+        vec![counting(&[40], 2), word("keepdims"), Value::True],
+    ];
+    for array in [hard(&[3, 70], 2.0), spread(&[3, 70], 1.5)] {
+        for axis in [0, 1] {
+            samples.push(vec![array.clone(), word("axis"), integer(axis)]);
+        }
+    }
+    for of in [axes(&[0, 1]), axes(&[2, 0]), axes(&[1, 2, 0]), integer(1)] {
+        let array = spread(&[5, 17, 9], 2.0);
+        samples.push(vec![array.clone(), word("axis"), of.clone()]);
+        samples.push(vec![array, word("axis"), of, word("keepdims"), Value::True]);
+    }
     samples
 }

@@ -8,6 +8,7 @@ mod linalg;
 mod npy;
 mod png;
 mod quantized;
+mod rational;
 mod safetensors;
 
 pub(crate) use linalg::place_of;

@@ -8,12 +8,12 @@
 use super::chunk::Chunk;
 use super::select::Run;
 use super::{Centred, Largest, Step, Sum};
-use crate::{Lanes, Work};
 use crate::level::Task;
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_right;
 use crate::share::Cells;
 use crate::vector::{Float, Simd, Vector};
+use crate::{Lanes, Work};
 use rung_math::fold::{CHUNK, combine_chunks};
 use rung_math::rows::{
     LayerNorm, LayerNormAffine, LayerNormGradient, LogSoftmax, LogSoftmaxGradient, LogSumExp,

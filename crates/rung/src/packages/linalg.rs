@@ -1,7 +1,7 @@
 //! Package `linalg` (nickname `la`): one function for each name in the table of operations. The
 //! argument lists, texts and checks are the records'; this file only translates values.
 
-use super::{explain::Asked, quantized};
+use super::{explain::Asked, quantized, rational};
 use rung_array::{Array, Number};
 use rung_base::{ErrorKind, Shape};
 use rung_lisp::lisp::Lisp;
@@ -89,6 +89,11 @@ fn call(
         && b.is_number()
     {
         return of_numbers(op.name(), arithmetic, a, b);
+    }
+    if let Some(fold) = op.rational
+        && let Some(exact) = rational::fold(op.name(), fold, arguments)?
+    {
+        return Ok(exact);
     }
     asked.tell(lisp, &mut ladder.borrow_mut())?;
     if let Some(array) = quick(ladder, op, arguments) {
