@@ -149,6 +149,8 @@ pub enum Detail {
         state: philox::State,
         fill: philox::Fill,
     },
+    Matrices(Box<crate::matrices::Matrices>),
+    Transform(Box<crate::transform::Transform>),
     /// start and step of a sequence, or a diagonal's column count.
     Sequence {
         start: f64,

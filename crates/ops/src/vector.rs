@@ -181,6 +181,13 @@ pub const OTHERS: &[Op] = &[
         ..FOLD
     },
     Op {
+        names: &["norm"],
+        doc: "The square root of the sum of squares.",
+        prepare: |_, a, context| unary_of("norm", a, context),
+        example: "(vec:norm #d(3 4)) => 5.0",
+        ..FOLD
+    },
+    Op {
         names: &["argmax"],
         doc: "The index of the largest element, the lowest on ties; the first NaN wins.",
         result: "an integer",
