@@ -46,6 +46,7 @@ pub mod rows;
 mod scalar;
 pub mod scan;
 mod tangent;
+mod tanh;
 pub mod trace;
 pub mod triangular;
 mod trigonometric;
@@ -53,7 +54,7 @@ mod trigonometric;
 pub use activation::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient, Sigmoid, Softplus};
 pub use complementary_error_function::Erfc;
 pub use error_function::Erf;
-pub use exponential::{Exp, Tanh};
+pub use exponential::Exp;
 pub use exponentials::{Cosh, Exp2, Expm1, Sinh};
 pub use function::{
     Abs, Add, Binary, Clip, Close, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
@@ -69,5 +70,6 @@ pub use real::{Bits, Mask, Real, Width};
 pub use roots::{Cbrt, Hypot};
 pub use rounding::{Ceil, CopySign, Floor, RoundEven, Trunc};
 pub use tangent::Tan;
+pub use tanh::Tanh;
 pub use trace::{trace_binary, trace_compare, trace_ternary, trace_unary};
 pub use trigonometric::{Cos, Sin};
