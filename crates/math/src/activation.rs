@@ -3,7 +3,8 @@
 //! tests/accuracy.rs measures their errors, which are not what is promised here.
 
 use crate::error_function::Erf;
-use crate::exponential::{Exp, Tanh};
+use crate::exponential::Exp;
+use crate::tanh::Tanh;
 use crate::function::{Binary, Maximum, Unary};
 use crate::logarithms::Log1p;
 use crate::real::Real;
