@@ -7,12 +7,14 @@
 
 mod array;
 mod convert;
+pub mod quantized;
 mod storage;
 mod view;
 mod views;
 
 pub use array::Array;
 pub use convert::{Convert, Number, narrow_bf16, narrow_f16};
+pub use quantized::Quantized;
 pub use storage::recycled_bytes;
 pub use view::{Offsets, View};
 pub use views::SliceSpec;

@@ -3,8 +3,8 @@
 //! `cargo run --release -p rung-lanes --example folds -- [THREADS]`
 
 use rung_lanes::copy::pack;
-use rung_lanes::fold::{Centred, Dot, Largest, Second, Sum, axes_of, dot, extreme, matvec, whole};
-use rung_lanes::{Float, Lanes, Level, Matrix, Operand, random};
+use rung_lanes::fold::{Centred, Dot, Largest, Second, Sum, axes_of, dot, extreme, whole};
+use rung_lanes::{Float, Lanes, Level, Matrix, Operand, Stored, matvec, random};
 use rung_math::random::{Fill, State};
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ fn report<T: Float>(name: &str, elements: usize, mut call: impl FnMut()) {
     println!("  {name:<28} {} {:>9.1} us {rate:>7.1} GB/s", T::TYPE, best * 1e6);
 }
 
-fn both<T: Float>(lanes: &Lanes) {
+fn both<T: Float + Stored>(lanes: &Lanes) {
     let n = 1_500_000;
     let x: Vec<T> = (0..n).map(|i| T::narrowed((i % 1000) as f64 * 0.001)).collect();
     let at = |strides| Operand::new(&x[..], 0, strides);

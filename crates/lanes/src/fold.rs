@@ -1,5 +1,5 @@
-//! Folds in f64 with the exact order of `math::fold`: sums, products, sums of squares, dots,
-//! matrix-vector products, over the whole of an operand or over some of its axes.
+//! Folds in f64 with the exact order of `math::fold`: sums, products, sums of squares and dots,
+//! over the whole of an operand or over some of its axes. Matrices times vectors are in `matvec`.
 //!
 //! The order depends on a slice's length alone, so a slice may be read along memory
 //! (`chunk`), beside its neighbours as columns (`column`), or gathered first; threads take slices
@@ -162,31 +162,6 @@ pub fn dot<T: Float, U: Float>(
         });
     });
     combine_chunks::<Adding>(&results)
-}
-
-/// out (m) = a (m, n) * x (n): each row a dot in f64, narrowed once. The storage order of `a` is
-/// free; x may be strided.
-///
-/// # Panics
-/// When extents do not fit each other or an operand leaves its slice.
-pub fn matvec<T: Float>(lanes: &Lanes, a: crate::Matrix<T>, x: Operand<T>, out: &mut [T]) {
-    let shape = [a.columns];
-    let from = x.start(&shape);
-    let mut wide = vec![0.0; a.columns];
-    // SAFETY: `start` checked the operand, and `wide` has a cell for each element.
-    unsafe {
-        let walk = Walk::new(&shape, [x.strides]);
-        gather_as(from, &walk, 0, a.columns, wide.as_mut_ptr(), T::wide);
-    }
-    let mut sums = vec![0.0; a.rows];
-    let strides = [a.row, a.column];
-    let matrix = Operand::new(a.data, a.offset, &strides);
-    let second = Second::PerElement(&wide);
-    axes_of::<Dot, T>(lanes, &[a.rows, a.columns], matrix, &[1], second, &mut sums);
-    assert_eq!(out.len(), sums.len(), "cells of a matrix-vector product");
-    for (cell, sum) in out.iter_mut().zip(sums) {
-        *cell = T::narrowed(sum);
-    }
 }
 
 /// Some of an operand's axes.

@@ -14,7 +14,7 @@ use crate::vector::{x86_avx2::Avx2, x86_avx512::Avx512};
 pub enum Level {
     /// 128 bits from the baseline of the target: SSE2, NEON or wasm simd128.
     Portable,
-    /// 256 bits with fused multiply-add.
+    /// 256 bits with fused multiply-add, and f16 conversions as all that have it.
     Avx2,
     /// 512 bits.
     Avx512,
@@ -50,7 +50,9 @@ impl Level {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("popcnt");
-            let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let fused = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("f16c");
             if wide && fused {
                 return Level::Avx512;
             }
@@ -106,13 +108,13 @@ impl Level {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn run_avx2<T: Task>(task: T) -> T::Output {
     task.run::<Avx2>()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 unsafe fn run_avx512<T: Task>(task: T) -> T::Output {
     task.run::<Avx512>()
 }

@@ -15,8 +15,11 @@ pub mod grains;
 pub mod histogram;
 pub mod integer;
 pub mod level;
+pub mod matvec;
 pub mod operand;
+pub mod philox;
 pub mod product;
+pub mod quantized;
 pub mod random;
 pub mod scan;
 pub mod scatter;
@@ -32,9 +35,10 @@ pub use cores::default_threads;
 pub use elementwise::Cost;
 pub use grains::{Grain, Grains, Work};
 pub use level::Level;
+pub use matvec::matvec;
 pub use operand::Operand;
 pub use product::{Matrix, product, stack};
-pub use vector::Float;
+pub use vector::{Float, Stored};
 pub use workers::Workers;
 
 /// The vectors and the threads that drivers use, and from which sizes they use threads.

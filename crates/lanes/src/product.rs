@@ -6,6 +6,7 @@
 //! It does not choose element types or shapes, and it checks bounds once, at the entry. Read
 //! `tile` for the inner loop, `blocks` for the order of the tiles and `pack` for the panels.
 
+pub mod bf16;
 mod blocks;
 mod pack;
 mod tile;
@@ -64,7 +65,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 
     /// The address of cell (row, column).
-    fn cell(&self, row: usize, column: usize) -> *const T {
+    pub(crate) fn cell(&self, row: usize, column: usize) -> *const T {
         let steps = row as isize * self.row + column as isize * self.column;
         self.data.as_ptr().wrapping_add(self.offset).wrapping_offset(steps)
     }
@@ -90,6 +91,17 @@ pub fn stack<T: Float>(
     slabs: &[(usize, usize)],
     out: &mut [T],
 ) {
+    T::stack(lanes, a, b, slabs, out);
+}
+
+/// What `stack` does.
+pub(crate) fn stack_of<T: Float>(
+    lanes: &Lanes,
+    a: Matrix<T>,
+    b: Matrix<T>,
+    slabs: &[(usize, usize)],
+    out: &mut [T],
+) {
     let (m, k, n) = (a.rows, a.columns, b.columns);
     check(&a, &b, slabs, out.len());
     if m * n == 0 || slabs.is_empty() {
@@ -97,6 +109,9 @@ pub fn stack<T: Float>(
     }
     if k == 0 {
         return out.fill(T::default());
+    }
+    if let Some(tall) = as_one(&a, slabs) {
+        return product(lanes, tall, b.at(slabs[0].1), out);
     }
     let target = Target::new(out.as_mut_ptr(), lanes.level());
     let pieces = lanes.pieces(Work::product(size_of::<T>()), m * n * k * slabs.len());
@@ -119,6 +134,17 @@ pub fn stack<T: Float>(
             target.threaded(lanes, pieces, a.at(left), b.at(right));
         }
     }
+}
+
+/// Slabs below one another that share their right operand, as one matrix: the right one is then
+/// packed once.
+fn as_one<'a, T: Copy>(a: &Matrix<'a, T>, slabs: &[(usize, usize)]) -> Option<Matrix<'a, T>> {
+    let step = a.rows as isize * a.row;
+    let follows = |pair: &[(usize, usize)]| {
+        pair[1].1 == pair[0].1 && pair[1].0 as isize - pair[0].0 as isize == step
+    };
+    let one = slabs.len() > 1 && slabs.windows(2).all(follows);
+    one.then(|| Matrix { rows: a.rows * slabs.len(), ..a.at(slabs[0].0) })
 }
 
 /// The one place where extents and bounds are looked at.

@@ -13,6 +13,8 @@ pub(crate) mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_avx512;
 
+use crate::{Lanes, Matrix};
+use rung_base::{bf16, f16};
 use rung_math::Real;
 
 /// An element that vectors hold: f32 or f64.
@@ -32,6 +34,22 @@ pub trait Float:
     fn wide(self) -> f64;
     /// The number rounded once from f64.
     fn narrowed(x: f64) -> Self;
+    /// Stores the lanes, each rounded once.
+    ///
+    /// # Safety
+    /// As many elements as the f64 vector has lanes must be writable at `to`.
+    #[doc(hidden)]
+    unsafe fn store_narrowed<S: Simd>(x: S::F64, to: *mut Self);
+    /// `product::stack`. A method, so that the kernels are compiled in this crate and not again in
+    /// every crate that calls it.
+    #[doc(hidden)]
+    fn stack(
+        lanes: &Lanes,
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        slabs: &[(usize, usize)],
+        out: &mut [Self],
+    );
 }
 
 impl Float for f32 {
@@ -48,6 +66,20 @@ impl Float for f32 {
     #[inline(always)]
     fn narrowed(x: f64) -> f32 {
         x as f32
+    }
+    #[inline(always)]
+    unsafe fn store_narrowed<S: Simd>(x: S::F64, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { S::store_narrowed(x, to) }
+    }
+    fn stack(
+        lanes: &Lanes,
+        a: Matrix<f32>,
+        b: Matrix<f32>,
+        slabs: &[(usize, usize)],
+        out: &mut [f32],
+    ) {
+        crate::product::stack_of(lanes, a, b, slabs, out);
     }
 }
 
@@ -66,6 +98,68 @@ impl Float for f64 {
     fn narrowed(x: f64) -> f64 {
         x
     }
+    #[inline(always)]
+    unsafe fn store_narrowed<S: Simd>(x: S::F64, to: *mut f64) {
+        // SAFETY: the caller's promise.
+        unsafe { x.store(to) }
+    }
+    fn stack(
+        lanes: &Lanes,
+        a: Matrix<f64>,
+        b: Matrix<f64>,
+        slabs: &[(usize, usize)],
+        out: &mut [f64],
+    ) {
+        crate::product::stack_of(lanes, a, b, slabs, out);
+    }
+}
+
+/// An element that folds read and widen exactly to f64: any float width.
+pub trait Stored: Copy + Default + Send + Sync + rung_base::Element {
+    /// As many elements as the level's f64 vector has lanes, widened.
+    ///
+    /// # Safety
+    /// They must be readable at `from`.
+    #[doc(hidden)]
+    unsafe fn load_wide<S: Simd>(from: *const Self) -> S::F64;
+    /// The number in f64.
+    fn to_wide(self) -> f64;
+    /// The rows of a checked matrix times a vector that is padded as `matvec` says; a method for
+    /// the reason of `Float::stack`.
+    #[doc(hidden)]
+    fn matvec(lanes: &Lanes, a: Matrix<Self>, y: &[f64], out: &mut [f64]);
+}
+
+macro_rules! stored {
+    ($($t:ty: |$s:ident, $from:ident| $load:expr, |$x:ident| $wide:expr;)*) => {
+        $(impl Stored for $t {
+            #[inline(always)]
+            unsafe fn load_wide<$s: Simd>($from: *const $t) -> $s::F64 {
+                // SAFETY: the caller's promise.
+                unsafe { $load }
+            }
+            #[inline(always)]
+            fn to_wide(self) -> f64 {
+                let $x = self;
+                $wide
+            }
+            fn matvec(lanes: &Lanes, a: Matrix<Self>, y: &[f64], out: &mut [f64]) {
+                crate::matvec::rows_of(lanes, a, y, out);
+            }
+        })*
+    };
+}
+stored! {
+    f64: |S, from| S::F64::load(from), |x| x;
+    f32: |S, from| S::widen(from), |x| x as f64;
+    bf16: |S, from| S::widen_bf16(from.cast()), |x| widened_bf16(x.to_bits());
+    f16: |S, from| S::widen_f16(from.cast()), |x| x.to_f64();
+}
+
+/// The number whose bf16 bits these are: those of an f32 without its lower half.
+#[inline(always)]
+fn widened_bf16(bits: u16) -> f64 {
+    f32::from_bits((bits as u32) << 16) as f64
 }
 
 /// The vectors of one level.
@@ -81,6 +175,21 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// `F64::LANES` elements must be readable at `from`.
     unsafe fn widen(from: *const f32) -> Self::F64;
+    /// The same from the bits of bf16.
+    ///
+    /// # Safety
+    /// As `widen`.
+    unsafe fn widen_bf16(from: *const u16) -> Self::F64;
+    /// The same from the bits of f16.
+    ///
+    /// # Safety
+    /// As `widen`.
+    unsafe fn widen_f16(from: *const u16) -> Self::F64;
+    /// Stores the lanes, each rounded once to f32.
+    ///
+    /// # Safety
+    /// `F64::LANES` elements must be writable at `to`.
+    unsafe fn store_narrowed(x: Self::F64, to: *mut f32);
 }
 
 /// One vector register.
@@ -103,6 +212,12 @@ pub trait Vector: Real {
     unsafe fn store_part(self, to: *mut Self::Element, count: usize);
     /// `self * b + c` with one rounding.
     fn fused(self, b: Self, c: Self) -> Self;
+    /// `self * b + c` with one rounding or two, whichever is quick: for results that are the same
+    /// either way.
+    #[inline(always)]
+    fn multiply_add(self, b: Self, c: Self) -> Self {
+        self * b + c
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! Folds against the plain loops of `math::fold`, bit for bit.
 
-use rung_lanes::fold::{
-    Centred, Dot, Product, Second, Squares, Step, Sum, axes_of, dot, matvec, whole,
-};
-use rung_lanes::{Float, Lanes, Level, Matrix, Operand};
+use rung_lanes::fold::{Centred, Dot, Product, Second, Squares, Step, Sum, axes_of, dot, whole};
+use rung_lanes::{Float, Lanes, Level, Operand};
 use rung_math::fold;
 
 fn numbers<T: Float>(seed: u64, count: usize) -> Vec<T> {
@@ -191,28 +189,6 @@ fn dots_of_mixed_widths_and_layouts() {
             let x = Operand::new(&a, 1, &[2]);
             let got = dot(lanes, &[n], x, Operand::new(&b, 0, &[1]));
             assert_same(got, fold::dot(n, |i| (a[1 + 2 * i] as f64, b[i])), "dot");
-        }
-    });
-}
-
-#[test]
-fn matrix_vector_products_in_both_storage_orders() {
-    each_configuration(|lanes| {
-        for (m, n) in [(1, 1), (3, 0), (0, 3), (17, 288), (300, 65), (9, 5000), (64, 64)] {
-            let (a, x) = (numbers::<f32>(m as u64, m * n), numbers::<f32>(9, n));
-            let rows = Matrix::new(&a, m, n);
-            let columns = Matrix::new(&a, n, m).transposed();
-            for matrix in [rows, columns] {
-                let mut out = vec![0.0_f32; m];
-                matvec(lanes, matrix, Operand::new(&x, 0, &[1]), &mut out);
-                for (i, got) in out.iter().enumerate() {
-                    let at = |j: usize| {
-                        a[(i as isize * matrix.row + j as isize * matrix.column) as usize] as f64
-                    };
-                    let want = fold::dot(n, |j| (at(j), x[j] as f64)) as f32;
-                    assert_same(*got as f64, want as f64, "matvec");
-                }
-            }
         }
     });
 }

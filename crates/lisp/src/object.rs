@@ -236,7 +236,7 @@ pub enum Object {
     /// An array of one element type; in a box, so that the other bodies stay small.
     Packed(Box<RefCell<rung_array::Array>>),
     /// A state of `random`.
-    RandomState(Cell<crate::numbers::philox::State>),
+    RandomState(Cell<rung_math::philox::State>),
     /// A thing of a library package, which the language passes around and prints.
     Foreign(Box<dyn Foreign>),
 }

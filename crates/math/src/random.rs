@@ -1,10 +1,12 @@
 //! The generator behind `seed`, `rand`, `randn`, `uniform` and `choice`: three multiplicative
 //! congruential generators whose quotients are added (spec acceleration 7). The jump is in closed
-//! form, so any rung can start anywhere in the one stream. It is not for cryptography, and the
-//! counter-based generator is not in this file.
+//! form, so any rung can start anywhere in the one stream. It is not for cryptography; the
+//! counter-based generator is in `philox`.
 
 /// (multiplier, prime modulus) of the three generators.
 pub const GENERATORS: [(u32, u32); 3] = [(171, 30269), (172, 30307), (170, 30323)];
+/// Draws after which the stream repeats.
+pub const PERIOD: u64 = 6_953_607_871_644;
 /// Draws that one normal number takes.
 pub const DRAWS_OF_NORMAL: u64 = 12;
 
@@ -51,7 +53,6 @@ impl State {
     /// The state before element `index` of a fill that takes `draws` draws an element.
     pub fn at_element(self, index: u64, draws: u64) -> Self {
         // Both factors are reduced by the common period first, so the product cannot overflow.
-        const PERIOD: u64 = 6_953_607_871_644;
         let total = (index % PERIOD) as u128 * draws as u128 % PERIOD as u128;
         self.jump(total as u64)
     }

@@ -3,7 +3,8 @@
 //! Without fused multiply-add hardware at compile time `mul_add` is a call, slow and exact; the
 //! bits matter here, not the speed. Each lane computes with the scalar instances of `math`.
 
-use super::{Simd, Vector};
+use super::{Simd, Vector, widened_bf16};
+use rung_base::f16;
 use rung_math::{Bits, Mask, Real, Width};
 use std::num::Wrapping;
 
@@ -20,6 +21,24 @@ impl Simd for Portable {
     unsafe fn widen(from: *const f32) -> Self::F64 {
         // SAFETY: the caller says that two elements are readable.
         unsafe { Lanes([*from as f64, *from.add(1) as f64]) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_bf16(from: *const u16) -> Self::F64 {
+        // SAFETY: the caller says that two elements are readable.
+        unsafe { Lanes([widened_bf16(*from), widened_bf16(*from.add(1))]) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_narrowed(x: Self::F64, to: *mut f32) {
+        // SAFETY: the caller says that two elements are writable.
+        unsafe { to.cast::<[f32; 2]>().write_unaligned(x.0.map(|x| x as f32)) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_f16(from: *const u16) -> Self::F64 {
+        // SAFETY: the caller says that two elements are readable.
+        unsafe { Lanes([f16::from_bits(*from).to_f64(), f16::from_bits(*from.add(1)).to_f64()]) }
     }
 }
 

@@ -258,6 +258,10 @@ macro_rules! register {
                 // SAFETY: see above.
                 unsafe { $float($fma(self.0, b.0, c.0)) }
             }
+            #[inline(always)]
+            fn multiply_add(self, b: Self, c: Self) -> Self {
+                self.fused(b, c)
+            }
         }
     };
 }

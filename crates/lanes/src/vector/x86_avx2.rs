@@ -20,6 +20,27 @@ impl Simd for Avx2 {
         // SAFETY: the caller says that four elements are readable.
         unsafe { F64x4(_mm256_cvtps_pd(_mm_loadu_ps(from))) }
     }
+
+    #[inline(always)]
+    unsafe fn widen_bf16(from: *const u16) -> F64x4 {
+        // SAFETY: the caller says that four elements are readable.
+        unsafe {
+            let low = _mm_cvtepu16_epi32(_mm_loadl_epi64(from.cast()));
+            F64x4(_mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32::<16>(low))))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_f16(from: *const u16) -> F64x4 {
+        // SAFETY: the caller says that four elements are readable.
+        unsafe { F64x4(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(from.cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_narrowed(x: F64x4, to: *mut f32) {
+        // SAFETY: the caller says that four elements are writable.
+        unsafe { _mm_storeu_ps(to, _mm256_cvtpd_ps(x.0)) }
+    }
 }
 
 /// All ones in the lanes that are true.

@@ -19,6 +19,27 @@ impl Simd for Avx512 {
         // SAFETY: the caller says that eight elements are readable.
         unsafe { F64x8(_mm512_cvtps_pd(_mm256_loadu_ps(from))) }
     }
+
+    #[inline(always)]
+    unsafe fn widen_bf16(from: *const u16) -> F64x8 {
+        // SAFETY: the caller says that eight elements are readable.
+        unsafe {
+            let low = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
+            F64x8(_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32::<16>(low))))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_f16(from: *const u16) -> F64x8 {
+        // SAFETY: the caller says that eight elements are readable.
+        unsafe { F64x8(_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(from.cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_narrowed(x: F64x8, to: *mut f32) {
+        // SAFETY: the caller says that eight elements are writable.
+        unsafe { _mm256_storeu_ps(to, _mm512_cvtpd_ps(x.0)) }
+    }
 }
 
 macro_rules! mask {

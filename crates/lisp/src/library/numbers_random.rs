@@ -9,10 +9,10 @@ use num_bigint::{BigInt, Sign};
 use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
-use crate::numbers::philox::State;
 use crate::object::Object;
 use crate::symbol;
 use crate::value::Value;
+use rung_math::philox::State;
 
 /// Chapter 12 of the standard, what concerns chance.
 pub static NUMBERS: &[Native] = &[

@@ -8,7 +8,6 @@
 pub mod decimal;
 pub mod division;
 pub mod exact;
-pub mod philox;
 pub mod power;
 
 use std::cmp::Ordering;
