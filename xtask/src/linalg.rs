@@ -158,6 +158,11 @@ fn exactness(exact: Exactness) -> String {
              2 k u sum |a b| of them"
                 .into()
         }
+        Exactness::Kept => {
+            "a kept library's algorithm: the same bits from run to run and for any number of \
+             threads on one machine; another may give others"
+                .into()
+        }
     }
 }
 
@@ -249,6 +254,7 @@ pub fn matrix() -> String {
             Exactness::Same => "same bits".to_string(),
             Exactness::Ulp(n) => format!("same bits, {n} ulp"),
             Exactness::LibraryOrder => "same bits; library: bound".to_string(),
+            Exactness::Kept => "same on one machine".to_string(),
         };
         let link = format!("[la:{name}](linalg.md#la{name})");
         let _ = writeln!(out, "| {link} | yes | {} | {class} |", cells.join(" | "));

@@ -23,8 +23,10 @@ pub enum ErrorKind {
     Index,
     /// A fold without a value over nothing.
     Empty,
-    /// A pivot that is exactly zero.
+    /// A pivot that is exactly zero, or not positive where it has to be.
     Singular,
+    /// An iteration that did not end.
+    NotConverged,
     /// An argument of the wrong type.
     Type,
     /// An argument outside its range, or a keyword that does not exist.

@@ -24,20 +24,28 @@ fn main() {
     }
 }
 
-fn row(lanes: &Lanes, n: usize) {
+/// Numbers in [-1, 1).
+fn uniform(count: usize) -> Vec<f64> {
     let mut state = 1u32;
-    let mut uniform = || {
+    let mut next = || {
         state = state.wrapping_mul(1664525).wrapping_add(1013904223);
         (state >> 8) as f64 / (1 << 23) as f64 - 1.0
     };
-    let a: Vec<f64> = (0..n * n).map(|_| uniform()).collect();
+    (0..count).map(|_| next()).collect()
+}
+
+/// Operations as a multiple of n^3, and what does them.
+type Work<'a> = (f64, Box<dyn FnMut(&mut [f64]) + 'a>);
+
+fn row(lanes: &Lanes, n: usize) {
+    let a = uniform(n * n);
     let mut positive = a.clone();
     (0..n).for_each(|i| positive[i * n + i] += n as f64);
     let matrix = Matrix::new(&a, n, n);
     let steep = Matrix::new(&positive, n, n);
     let (mut out, mut pivots) = (vec![0.0; n * n], vec![0; n]);
     let lower = Triangle { lower: true, unit: false };
-    let mut works: [(f64, Box<dyn FnMut(&mut [f64])>); 4] = [
+    let mut works: [Work; 4] = [
         (2.0, Box::new(|out| product(lanes, matrix, matrix, out))),
         (
             2.0 / 3.0,
@@ -61,28 +69,30 @@ fn row(lanes: &Lanes, n: usize) {
             }),
         ),
     ];
-    // Alternating, so that other work on the machine meets all.
-    let mut times: [Vec<f64>; 4] = Default::default();
-    let repeats = if n > 1024 { 5 } else { 15 };
-    for _ in 0..repeats {
-        for ((flops, work), times) in works.iter_mut().zip(&mut times) {
-            let batch = (5e6 / (*flops * (n * n * n) as f64)).clamp(1.0, 10_000.0) as usize;
-            let start = Instant::now();
-            (0..batch).for_each(|_| work(&mut out));
-            times.push(start.elapsed().as_secs_f64() / batch as f64);
-        }
-    }
-    let rates: Vec<f64> = works
-        .iter()
-        .zip(&mut times)
-        .map(|((flops, _), times)| {
-            times.sort_by(f64::total_cmp);
-            flops * (n * n * n) as f64 / times[times.len() / 2] * 1e-9
-        })
-        .collect();
+    let rates = rates(n, &mut works, &mut out);
     print!("{n:>6} {:>9.1}", rates[0]);
     for rate in &rates[1..] {
         print!(" {rate:>8.1} ({:.2})", rate / rates[0]);
     }
     println!();
+}
+
+/// GFLOP/s of each work: the median, alternating, so that other work on the machine meets all.
+fn rates(n: usize, works: &mut [Work], out: &mut [f64]) -> Vec<f64> {
+    let mut times = vec![Vec::new(); works.len()];
+    let repeats = if n > 1024 { 5 } else { 15 };
+    for _ in 0..repeats {
+        for ((flops, work), times) in works.iter_mut().zip(&mut times) {
+            let batch = (5e6 / (*flops * (n * n * n) as f64)).clamp(1.0, 10_000.0) as usize;
+            let start = Instant::now();
+            (0..batch).for_each(|_| work(out));
+            times.push(start.elapsed().as_secs_f64() / batch as f64);
+        }
+    }
+    let median = |times: &mut Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let rate = |(flops, times): (f64, &mut Vec<f64>)| flops * (n * n * n) as f64 / median(times);
+    works.iter().map(|work| work.0).zip(&mut times).map(|pair| rate(pair) * 1e-9).collect()
 }

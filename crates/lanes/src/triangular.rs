@@ -144,25 +144,6 @@ pub fn solve(
     });
 }
 
-/// The exchanges of an LU applied to the rows of `right` (slabs, n, columns), the first first;
-/// `pivots` (slabs, n), or (n) for all slabs.
-///
-/// # Panics
-/// When the extents do not fit each other or a pivot is not below n.
-pub fn permute(n: usize, pivots: &[usize], columns: usize, right: &mut [f64]) {
-    if n == 0 || columns == 0 || right.is_empty() {
-        return;
-    }
-    assert!(pivots.len() >= n && pivots.iter().all(|&row| row < n), "pivots of a substitution");
-    for (x, pivots) in right.chunks_mut(n * columns).zip(pivots.chunks(n).cycle()) {
-        for (k, &row) in pivots.iter().enumerate().filter(|&(k, &row)| k != row) {
-            let (low, high) = (k.min(row), k.max(row));
-            let (head, tail) = x.split_at_mut(high * columns);
-            head[low * columns..][..columns].swap_with_slice(&mut tail[..columns]);
-        }
-    }
-}
-
 /// A pointer that pieces share; each uses its own part of what it points to.
 #[derive(Clone, Copy)]
 struct Shared<T>(*mut T);

@@ -1,7 +1,7 @@
 //! LU, Cholesky and substitution against the definitions, bit for bit, at every level and thread
 //! count.
 
-use rung_lanes::triangular::{Triangle, cholesky, lu, permute, solve};
+use rung_lanes::triangular::{Triangle, cholesky, lu, solve};
 use rung_lanes::{Lanes, Level, Matrix};
 use rung_math::triangular as definition;
 
@@ -186,7 +186,9 @@ fn stacks_are_matrices_one_by_one_and_right_sides_may_share_one() {
             let (mut factors, mut pivots) = (a.clone(), vec![0; slabs * n]);
             lu(lanes, n, &mut factors, &mut pivots);
             let mut x = b.clone();
-            permute(n, &pivots, 3, &mut x);
+            for (x, pivots) in x.chunks_mut(n * 3).zip(pivots.chunks(n)) {
+                definition::permute(pivots, 3, x);
+            }
             let lower = Triangle { lower: true, unit: true };
             let offsets: Vec<usize> = (0..slabs).map(|s| s * n * n).collect();
             solve(lanes, lower, Matrix::new(&factors, n, n), &offsets, 3, &mut x);
@@ -204,7 +206,7 @@ fn stacks_are_matrices_one_by_one_and_right_sides_may_share_one() {
                         (0..n).map(|i| v[(slab * n + i) * 3 + j]).collect()
                     };
                     let mut y = part(&b);
-                    definition::permute(&order, &mut y);
+                    definition::permute(&order, 1, &mut y);
                     definition::forward(|i, k| one[i * n + k], true, &mut y);
                     assert_same(&part(&x), &y, &note);
                     let mut y = part(&b);

@@ -289,6 +289,7 @@ fn class_of_kind(kind: ErrorKind) -> Symbol {
         ErrorKind::Index => symbol::INDEX_ERROR,
         ErrorKind::Empty => symbol::EMPTY_ARRAY,
         ErrorKind::Singular => symbol::SINGULAR_MATRIX,
+        ErrorKind::NotConverged => symbol::ARRAY_ERROR,
         ErrorKind::Type => symbol::TYPE_ERROR,
         ErrorKind::Argument | ErrorKind::Usage => symbol::PROGRAM_ERROR,
         ErrorKind::DivisionByZero => symbol::DIVISION_BY_ZERO,

@@ -117,10 +117,10 @@ pub fn backward(u: impl Fn(usize, usize) -> f64, unit: bool, x: &mut [f64]) {
     }
 }
 
-/// The exchanges of an LU applied to a right-hand side, the first exchange first.
-pub fn permute<T>(pivots: &[usize], x: &mut [T]) {
+/// The exchanges of an LU applied to the rows of x (n, columns), the first exchange first.
+pub fn permute(pivots: &[usize], columns: usize, x: &mut [f64]) {
     for (k, &row) in pivots.iter().enumerate() {
-        x.swap(k, row);
+        (0..columns).for_each(|j| x.swap(k * columns + j, row * columns + j));
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(sign, -1.0);
         assert!((log - 16f64.ln()).abs() < 1e-15, "{log}");
         let mut x = [4.0, 8.0, 8.0];
-        permute(&pivots, &mut x);
+        permute(&pivots, 1, &mut x);
         forward(|i, k| a[i * 3 + k], true, &mut x);
         backward(|i, k| a[i * 3 + k], false, &mut x);
         assert_eq!(x, [1.0, 2.0, 0.0]);

@@ -126,6 +126,8 @@ pub enum Detail {
         state: State,
         fill: Fill,
     },
+    Matrices(Box<crate::matrices::Matrices>),
+    Transform(Box<crate::transform::Transform>),
     /// start and step of a sequence, or a diagonal's column count.
     Sequence {
         start: f64,

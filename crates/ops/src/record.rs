@@ -266,6 +266,9 @@ pub enum Exactness {
     /// The definition's bits on lanes and device; on the library rung within
     /// 2 k u sum |a b| of them (spec acceleration 8).
     LibraryOrder,
+    /// A kept library's algorithm: on every rung of the processor the same function, for any number
+    /// of threads the same bits; another machine may have others.
+    Kept,
 }
 
 /// One parameter: its Lisp name, what it takes, and whether it may be left out.

@@ -53,7 +53,7 @@ fn shape(extents: &[usize]) -> Shape {
     Shape::new(extents.iter().copied()).unwrap_or_default()
 }
 
-fn build(extents: &[usize], element: impl Fn(usize) -> f64) -> Value {
+pub fn build(extents: &[usize], element: impl Fn(usize) -> f64) -> Value {
     let shape = shape(extents);
     let elements: Vec<f64> = (0..shape.size()).map(element).collect();
     match Array::from_slice(&elements, shape) {
