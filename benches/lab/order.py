@@ -6,9 +6,9 @@ Median of nine; the time of this thread alone, so other work on the machine coun
 the example in turn. Numbers of one run each (NumPy 2.4.6, one core of an AMD EPYC of the Zen 4
 generation with other work beside it, microseconds, 1.5 M elements; NumPy, then Rung):
 
-    sort f64                       82366   18409      sort f32                     49985    7896
+    sort f64                       82366   17993      sort f32                     49985    7456
     argsort f64 (stable)          209898   30867      argsort f32 (stable)        191844   18106
-    sort f64 (15000 100) axis 1     4791    6066      sort f32 (15000 100) axis 1   2291    2724
+    sort f64 (15000 100) axis 1     4791    5661      sort f32 (15000 100) axis 1   2291    2556
     sort f64 (15000 100) axis 0    47088   25417      sort f32 (15000 100) axis 0  27830   13781
     sort f64 (93750 16) axis 1      3963    2979      sort f32 (93750 16) axis 1    3351    1588
     cumsum f64                      5040    2367      cumsum f32                    4986     792

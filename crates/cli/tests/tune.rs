@@ -87,7 +87,7 @@ fn threads_are_named_with_what_decided_them() {
     let doctor = run(&["doctor", "--threads=3"]);
     assert!(doctor.out.contains("3 threads (--threads)"), "{}", doctor.out);
     let doctor = run(&["doctor", "--no-parallel"]);
-    assert!(doctor.out.contains("1 thread (--parallel)"), "{}", doctor.out);
+    assert!(doctor.out.contains("1 thread (--no-parallel)"), "{}", doctor.out);
     let doctor = run(&["doctor"]);
     let limits = ["(affinity mask)", "(cgroup quota)", "(physical cores)", "(the system's count)"];
     assert!(limits.iter().any(|limit| doctor.out.contains(limit)), "{}", doctor.out);

@@ -86,7 +86,8 @@ impl<T> Range<T> {
     fn words<S: Simd>(&self, block: u64) -> [u32; WORDS] {
         let lanes = S::F32::LANES;
         let constant = |word: u32| Words::<S>::constant(u64::from(word));
-        let block = |lane: usize| block.wrapping_add(lane as u64);
+        // The offset counts words and wraps, so that blocks wrap after a quarter of its range.
+        let block = |lane: usize| block.wrapping_add(lane as u64) & (u64::MAX >> 2);
         let counters: [[u32; 16]; 2] = [
             std::array::from_fn(|lane| block(lane) as u32),
             std::array::from_fn(|lane| (block(lane) >> 32) as u32),

@@ -65,8 +65,8 @@ const ROUND: f64 = 6755399441055744.0;
 
 impl<V: Vector<Element = f64>> Factor<V> {
     fn new(factor: u32, modulus: u32) -> Factor<V> {
-        let (scaled, unit) = ((factor as u64) << 53, 1.0 / (1u64 << 53) as f64);
-        let (high, rest) = (scaled / modulus as u64, scaled % modulus as u64);
+        let (scaled, unit) = ((factor as u128) << 53, 1.0 / (1u64 << 53) as f64);
+        let (high, rest) = (scaled / modulus as u128, scaled % modulus as u128);
         Factor {
             high: V::splat(high as f64 * unit),
             low: V::splat(rest as f64 / modulus as f64 * unit),

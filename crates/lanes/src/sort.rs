@@ -89,19 +89,32 @@ fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
     rows: Rows<T, U>,
 ) {
     assert_eq!(out.len(), slices.size(), "cells of sorted slices");
-    let Slices { outer, length, inner } = slices;
+    let Slices { length, inner, .. } = slices;
     if out.is_empty() {
         return;
     }
-    let pieces = lanes.pieces(Work::Sort, out.len());
-    if inner == 1 {
-        let block = (BLOCK / length).max(1) * length;
-        let share = (outer * length).div_ceil(block).div_ceil(pieces) * block;
-        return each_share(lanes, out, share, &|start, own| {
-            let x = &x[start..start + own.len()];
-            x.chunks(block).zip(own.chunks_mut(block)).for_each(|(x, own)| rows(x, length, own));
-        });
+    if inner > 1 {
+        return each_band(lanes, x, slices, out, rows);
     }
+    let block = (BLOCK / length).max(1) * length;
+    let pieces = lanes.pieces(Work::Sort, out.len());
+    let share = out.len().div_ceil(block).div_ceil(pieces) * block;
+    each_share(lanes, out, share, &|start, own| {
+        let x = &x[start..start + own.len()];
+        x.chunks(block).zip(own.chunks_mut(block)).for_each(|(x, own)| rows(x, length, own));
+    });
+}
+
+/// `each_block` of slices of inner axes: `COLUMNS` of them at a time.
+fn each_band<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
+    lanes: &Lanes,
+    x: &[T],
+    slices: Slices,
+    out: &mut [U],
+    rows: Rows<T, U>,
+) {
+    let Slices { outer, length, inner } = slices;
+    let pieces = lanes.pieces(Work::Sort, out.len());
     let cells = Cells::new(out);
     let bands = inner.div_ceil(COLUMNS);
     let share = (outer * bands).div_ceil(pieces);

@@ -4,10 +4,10 @@
 
 use crate::error_function::Erf;
 use crate::exponential::Exp;
-use crate::tanh::Tanh;
 use crate::function::{Binary, Maximum, Unary};
 use crate::logarithms::Log1p;
 use crate::real::Real;
+use crate::tanh::Tanh;
 
 /// x >= 0: 1 / (1 + e^-x); else e / (1 + e) with e = e^x.
 #[derive(Clone, Copy, Default, Debug)]

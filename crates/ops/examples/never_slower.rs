@@ -117,7 +117,7 @@ fn operand(extents: &[usize], element: ElementType, turned: bool) -> rung_base::
 /// Median microseconds of a call on each ladder.
 fn race(a: &mut Ladder, b: &mut Ladder, values: &[Value]) -> rung_base::Result<[f64; 2]> {
     let op = table::find("matmul").expect("the table has a product");
-    let mut once = |ladder: &mut Ladder, repeats: usize| -> rung_base::Result<f64> {
+    let once = |ladder: &mut Ladder, repeats: usize| -> rung_base::Result<f64> {
         let start = Instant::now();
         for _ in 0..repeats {
             std::hint::black_box(ladder.call(op, values.to_vec(), &mut NoCaller)?);

@@ -31,7 +31,7 @@ pub const OPS: &[Op] = &[
         prepare: prepare_qr,
         rungs: rungs!(qr),
         samples: qr_samples,
-        example: "(la:qr #d((3 1) (4 2)) :mode :r) => #d((5.0 2.2) (0.0 0.4))",
+        example: "(la:qr #d((0 2) (5 3)) :mode :r) => #d((5.0 3.0) (0.0 2.0))",
         ..KEPT
     },
     Op {

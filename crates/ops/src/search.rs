@@ -46,7 +46,7 @@ pub const OPS: &[Op] = &[
                 of(10, samples::number(1.5)),
             ]
         },
-        example: "(la:searchsorted #d(1 2 2 3) #d(2 5)) => #i64(1 4)",
+        example: "(la:searchsorted #d(1 2 2 3) #d(2 5)) => #(1 4)",
         ..Op::BASE
     },
     Op {
@@ -83,7 +83,7 @@ pub const OPS: &[Op] = &[
                 [x(), vec![samples::word("bins"), samples::integer(4)], weights()].concat(),
             ]
         },
-        example: "(la:histogram #d(1 2 2 5) :bins 2) => #i64(3 1)",
+        example: "(la:histogram #d(1 2 2 5) :bins 2) => #(3 1)",
         ..Op::BASE
     },
     Op {
@@ -111,7 +111,7 @@ pub const OPS: &[Op] = &[
                 [vec![samples::hard(&[300], 9.0), ascending(9)], weights()].concat(),
             ]
         },
-        example: "(linalg::%la-bin-counts #d(1 2 2 5) #d(0 2 4)) => #i64(1 2)",
+        example: "(linalg::%la-bin-counts #d(1 2 2 5) #d(0 2 4)) => #(1 2)",
         ..Op::BASE
     },
     Op {
@@ -141,7 +141,7 @@ pub const OPS: &[Op] = &[
                 [vec![samples::counting(&[0], 9)], most()].concat(),
             ]
         },
-        example: "(la:bincount '(1 3 1)) => #i64(0 2 0 1)",
+        example: "(la:bincount '(1 3 1)) => #(0 2 0 1)",
         ..Op::BASE
     },
     Op {

@@ -162,7 +162,7 @@ pub const OPS: &[Op] = &[
         prepare: |_, mut a, _| Ok(Prepared::Done(vec![nonzero(&a.array(0)?)?])),
         rungs: Rungs::none(READS_ONCE),
         samples: wheres,
-        example: "(la:nonzero #d((0 5) (6 0))) => (#i64(0 1) #i64(1 0))",
+        example: "(la:nonzero #d((0 5) (6 0))) => (#(0 1) #(1 0))",
         ..Op::BASE
     },
     Op {
@@ -173,7 +173,7 @@ pub const OPS: &[Op] = &[
         prepare: |_, mut a, _| Ok(Prepared::Done(vec![argwhere(&a.array(0)?)?.into()])),
         rungs: Rungs::none(READS_ONCE),
         samples: wheres,
-        example: "(la:argwhere #d((0 5) (6 0))) => #i64((0 1) (1 0))",
+        example: "(la:argwhere #d((0 5) (6 0))) => #2A((0 1) (1 0))",
         ..Op::BASE
     },
 ];

@@ -36,7 +36,7 @@ pub const OPS: &[Op] = &[
         result: "an array of (signed-byte 64) of a's shape",
         prepare: |op, a, _| slices(op, a, Some(ElementType::I64)),
         rungs: Rungs::processor(Definition::One(argsort_portable), argsort_lanes, NO_TRIP),
-        example: "(la:argsort #d(30 10 20)) => #i64(1 2 0)",
+        example: "(la:argsort #d(30 10 20)) => #(1 2 0)",
         ..SORT
     },
     Op {

@@ -58,7 +58,7 @@ pub const OPS: &[Op] = &[
         result: "a complex array of a's width: the last axis is (re im)",
         prepare: |op, a, _| prepare(op, a, Form::RealForward, Direction::Forward),
         samples: real_samples,
-        example: "(la:rfft #d(1 1 1 1)) => #d((4.0 0.0) (0.0 0.0) (0.0 0.0))",
+        example: "(la:rfft #d(3 1)) => #d((4.0 0.0) (2.0 0.0))",
         ..TRANSFORM
     },
     Op {

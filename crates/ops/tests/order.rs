@@ -122,12 +122,14 @@ fn element_types_follow_the_operands() {
     }
 }
 
-#[test]
-fn mistakes_say_what_the_reference_quotes() {
+/// An operation, its arguments, and how the message begins.
+type Mistake = (&'static str, Vec<Value>, &'static str);
+
+fn mistakes() -> Vec<Mistake> {
     let x = || vector(&[1.0, 2.0, 3.0]);
     let m = || array(&[1.0, 2.0, 3.0, 4.0], &[2, 2]);
     let empty = || vector(&[]);
-    let cases: Vec<(&str, Vec<Value>, &str)> = vec![
+    vec![
         (
             "take-rows",
             vec![x(), integers(&[3])],
@@ -162,8 +164,12 @@ fn mistakes_say_what_the_reference_quotes() {
         ("bincount", vec![integers(&[-1])], "bincount expects non-negative integers"),
         ("histogram", vec![vector(&[f64::NAN])], "histogram range must be finite"),
         ("searchsorted", vec![m(), x()], "searchsorted expects a vector"),
-    ];
-    for (name, values, wanted) in cases {
+    ]
+}
+
+#[test]
+fn mistakes_say_what_the_reference_quotes() {
+    for (name, values, wanted) in mistakes() {
         let e = call(name, values).unwrap_err().to_string();
         assert!(e.starts_with(&format!("linalg: {wanted}")), "{name}: {e}");
     }
@@ -190,42 +196,49 @@ fn random_calls_agree_with_plain_loops() {
     let mut random = Random(seed);
     for round in 0..30 {
         let count = random.next() as usize % 200 + 1;
-        let x = random.values(count);
         let context = format!("seed {seed}, round {round}, {count} elements");
-        let elements = |name: &str, values| match call(name, values).unwrap().swap_remove(0) {
-            Value::Array(a) => a.numbers().map(Number::to_f64).collect::<Vec<f64>>(),
-            other => panic!("{other}"),
-        };
-        let mut sorted = x.clone();
-        sorted.sort_by(f64::total_cmp);
-        assert_eq!(elements("sort", vec![vector(&x)]), sorted, "{context}");
-        let mut distinct = sorted.clone();
-        distinct.dedup();
-        assert_eq!(elements("unique", vec![vector(&x)]), distinct, "{context}");
-        let keys = random.values(20);
-        let places: Vec<f64> =
-            keys.iter().map(|key| sorted.partition_point(|x| x < key) as f64).collect();
-        let got = elements("searchsorted", vec![vector(&sorted), vector(&keys)]);
-        assert_eq!(got, places, "{context}");
-        let mut running = 0.0;
-        let sums: Vec<f64> = x
-            .iter()
-            .map(|x| {
-                running += x;
-                running
-            })
-            .collect();
-        assert_eq!(elements("cumsum", vec![vector(&x)]), sums, "{context}");
+        let x = random.values(count);
+        compare_order(&x, &random.values(20), &context);
         let to: Vec<i64> = x.iter().map(|_| (random.next() % 7) as i64).collect();
-        let mut scattered = vec![0.0; 7];
-        x.iter().zip(&to).for_each(|(x, &to)| scattered[to as usize] += x);
-        let zeros = vector(&[0.0; 7]);
-        let got = elements("scatter-add", vec![zeros, integers(&to), vector(&x)]);
-        assert_eq!(got, scattered, "{context}");
-        let kept: Vec<f64> = x.iter().copied().filter(|x| *x != 0.0).collect();
-        assert_eq!(elements("compress", vec![vector(&x), vector(&x)]), kept, "{context}");
-        let taken: Vec<f64> = to.iter().map(|&i| x[i as usize % count]).collect();
-        let at: Vec<i64> = to.iter().map(|&i| i % count as i64).collect();
-        assert_eq!(elements("take", vec![vector(&x), integers(&at)]), taken, "{context}");
+        compare_picks(&x, &to, &context);
     }
+}
+
+fn elements(name: &str, values: Vec<Value>) -> Vec<f64> {
+    match call(name, values).unwrap().swap_remove(0) {
+        Value::Array(a) => a.numbers().map(Number::to_f64).collect(),
+        other => panic!("{other}"),
+    }
+}
+
+fn compare_order(x: &[f64], keys: &[f64], context: &str) {
+    let mut sorted = x.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    assert_eq!(elements("sort", vec![vector(x)]), sorted, "{context}");
+    let mut distinct = sorted.clone();
+    distinct.dedup();
+    assert_eq!(elements("unique", vec![vector(x)]), distinct, "{context}");
+    let places: Vec<f64> =
+        keys.iter().map(|key| sorted.partition_point(|x| x < key) as f64).collect();
+    let got = elements("searchsorted", vec![vector(&sorted), vector(keys)]);
+    assert_eq!(got, places, "{context}");
+    let mut running = 0.0;
+    let mut sums = Vec::new();
+    for x in x {
+        running += x;
+        sums.push(running);
+    }
+    assert_eq!(elements("cumsum", vec![vector(x)]), sums, "{context}");
+}
+
+fn compare_picks(x: &[f64], to: &[i64], context: &str) {
+    let mut scattered = vec![0.0; 7];
+    x.iter().zip(to).for_each(|(x, &to)| scattered[to as usize] += x);
+    let got = elements("scatter-add", vec![vector(&[0.0; 7]), integers(to), vector(x)]);
+    assert_eq!(got, scattered, "{context}");
+    let kept: Vec<f64> = x.iter().copied().filter(|x| *x != 0.0).collect();
+    assert_eq!(elements("compress", vec![vector(x), vector(x)]), kept, "{context}");
+    let at: Vec<i64> = to.iter().map(|&i| i % x.len() as i64).collect();
+    let taken: Vec<f64> = at.iter().map(|&i| x[i as usize]).collect();
+    assert_eq!(elements("take", vec![vector(x), integers(&at)]), taken, "{context}");
 }

@@ -99,7 +99,7 @@ fn situations_02_a_block_decides_what_a_decline_does() {
     );
     assert_eq!(
         printed(&mut session, &warned),
-        "\"rung: warning: prog.lisp:1:83: la:matmul on the library: too small: 27 < 64 \
+        "\"rung: warning: prog.lisp:1:89: la:matmul on the library: too small: 27 < 64 \
          multiply-adds\n\""
     );
     let wrong = format!("(let ((rung:*on-decline* :perhaps)) {small})");

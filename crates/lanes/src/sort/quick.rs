@@ -239,29 +239,40 @@ unsafe fn reversed<W: Lane>(v: __m512i) -> __m512i {
     unsafe { if W::LANES == 16 { u32::exchanged::<15>(v) } else { W::exchanged::<7>(v) } }
 }
 
-/// Sorts K registers as one sequence; K is a power of two.
+/// Compares two registers lane by lane, the second turned round where `mirrored`. A register
+/// beyond K would hold `MAX` alone, which no comparison moves: it is left out.
+#[inline(always)]
+unsafe fn compare<W: Lane, const K: usize>(
+    v: &mut [__m512i; K],
+    low: usize,
+    high: usize,
+    mirrored: bool,
+) {
+    if high < K {
+        // SAFETY: the caller has the processor feature.
+        unsafe {
+            let other = if mirrored { reversed::<W>(v[high]) } else { v[high] };
+            (v[low], v[high]) = (W::smaller(v[low], other), W::larger(v[low], other));
+        }
+    }
+}
+
+/// Sorts K registers as one sequence.
 #[inline(always)]
 unsafe fn network<W: Lane, const K: usize>(v: &mut [__m512i; K]) {
     // SAFETY: the caller has the processor feature.
     unsafe {
         each::<W, K>(v);
         let mut size = 2;
-        while size <= K {
-            for block in v.chunks_exact_mut(size) {
-                for low in 0..size / 2 {
-                    let (a, b) = (block[low], reversed::<W>(block[size - 1 - low]));
-                    block[low] = W::smaller(a, b);
-                    block[size - 1 - low] = W::larger(a, b);
-                }
+        while size / 2 < K {
+            for low in (0..K).filter(|low| low % size < size / 2) {
+                let place = low % size;
+                compare::<W, K>(v, low, low - place + size - 1 - place, true);
             }
             let mut apart = size / 4;
             while apart > 0 {
-                for block in v.chunks_exact_mut(2 * apart) {
-                    for low in 0..apart {
-                        let (a, b) = (block[low], block[low + apart]);
-                        block[low] = W::smaller(a, b);
-                        block[low + apart] = W::larger(a, b);
-                    }
+                for low in (0..K).filter(|low| low % (2 * apart) < apart) {
+                    compare::<W, K>(v, low, low + apart, false);
                 }
                 apart /= 2;
             }
@@ -307,8 +318,19 @@ unsafe fn small<W: Lane>(x: *mut W, count: usize) {
         match count.div_ceil(W::LANES) {
             0 | 1 => in_registers::<W, 1>(x, count),
             2 => in_registers::<W, 2>(x, count),
-            3 | 4 => in_registers::<W, 4>(x, count),
-            5..=8 => in_registers::<W, 8>(x, count),
+            3 => in_registers::<W, 3>(x, count),
+            4 => in_registers::<W, 4>(x, count),
+            5 => in_registers::<W, 5>(x, count),
+            6 => in_registers::<W, 6>(x, count),
+            7 => in_registers::<W, 7>(x, count),
+            8 => in_registers::<W, 8>(x, count),
+            9 => in_registers::<W, 9>(x, count),
+            10 => in_registers::<W, 10>(x, count),
+            11 => in_registers::<W, 11>(x, count),
+            12 => in_registers::<W, 12>(x, count),
+            13 => in_registers::<W, 13>(x, count),
+            14 => in_registers::<W, 14>(x, count),
+            15 => in_registers::<W, 15>(x, count),
             _ => in_registers::<W, REGISTERS>(x, count),
         }
     }
