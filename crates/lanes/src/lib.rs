@@ -8,6 +8,7 @@
 pub mod calculus;
 pub mod copy;
 pub mod cores;
+pub mod each;
 pub mod elementwise;
 pub mod fold;
 pub mod gather;
@@ -18,6 +19,7 @@ pub mod level;
 pub mod matvec;
 pub mod operand;
 pub mod philox;
+pub mod place;
 pub mod product;
 pub mod quantized;
 pub mod random;

@@ -6,22 +6,29 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+mod arithmetic;
+mod assign;
 mod broadcast;
 mod calculus;
 pub mod call;
+mod choose;
 mod construct;
 mod contract;
 mod convolution;
 pub mod costs;
 pub mod decline;
 mod decompose;
+mod diagonal;
 mod einsum;
 mod elementwise;
 pub mod explain;
 mod factor;
 mod fold;
 mod index;
+mod integers;
+mod join;
 mod ladder;
+mod lists;
 pub mod matrices;
 mod product;
 mod random;
@@ -40,6 +47,7 @@ pub mod tune;
 mod value;
 mod vector;
 pub mod verify;
+mod views;
 
 pub use decline::{Answer, Decline, Rung};
 pub use ladder::{Caller, Extent, Ladder, Narrowed, NoCaller, Site};

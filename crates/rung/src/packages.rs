@@ -3,6 +3,7 @@
 
 mod arguments;
 mod csv;
+mod emap;
 mod explain;
 mod linalg;
 mod npy;
@@ -18,7 +19,7 @@ use std::rc::Rc;
 
 /// The packages beside `linalg`, in the order of the manual.
 const TABLES: &[&[Native]] =
-    &[csv::FUNCTIONS, npy::FUNCTIONS, safetensors::FUNCTIONS, png::FUNCTIONS];
+    &[emap::FUNCTIONS, csv::FUNCTIONS, npy::FUNCTIONS, safetensors::FUNCTIONS, png::FUNCTIONS];
 
 /// The functions of the packages beside `linalg`, named `package:name`.
 pub fn functions() -> impl Iterator<Item = &'static Native> {
