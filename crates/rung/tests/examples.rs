@@ -235,7 +235,6 @@ fn sums_and_products_of_any_number_of_operands_fold_from_the_left() {
         ("(apply #'la:* (list #d(1 2) #d(3 4) 2))", "#d(6.0 16.0)"),
     ]);
     check_errors(&[
-        ("(la:-)", "- takes at least 1 argument: got 0"),
         ("(la:+ #d(1 2) #d(1 2 3))", "shape mismatch: (2) and (3)"),
         ("(la:+ #d(1 2) 'a)", "expected an array or a number"),
     ]);
@@ -317,7 +316,7 @@ fn shapes_and_views_have_the_errors_of_the_reference() {
         ("(la:astype #d(1) 'int12)", "unknown element type"),
         ("(la:astype #d(nan) '(signed-byte 32))", "value does not fit"),
         ("(la:full 2 300 :element-type '(unsigned-byte 8))", "value does not fit"),
-        ("(la:arange)", "arange takes 1 to 3 positional arguments"),
+        ("(la:arange 1 2 3 4)", "arange takes 1 to 3 positional arguments"),
         ("(la:arange 1 2 0)", "arange step must not be zero"),
         ("(la:linspace 0 1 -1)", "linspace expects a non-negative count"),
     ]);
@@ -375,7 +374,8 @@ fn assignments_write_through_a_selection_into_one_array_alone() {
         ),
         ("(let ((a (la:zeros 3))) (setf (la:take-rows a '(1 1)) #d(4 5)) a)", "#d(0.0 5.0 0.0)"),
         (
-            "(let ((a (la:arange 3))) (setf (la:slice a '((1 2))) (la:+ (la:slice a '((1 2))) 10)) a)",
+            "(let* ((a (la:arange 3)) (v (la:slice a '((1 2)))))
+               (setf (la:slice a '((1 2))) (la:+ v 10)) a)",
             "#d(0.0 11.0 2.0)",
         ),
         // An error changes nothing.
@@ -408,7 +408,8 @@ fn a_function_of_the_language_goes_over_arrays_in_row_major_order() {
         ("(la:emap #'1+ 1/2)", "3/2"),
         ("(la:emap #'1+ (la:zeros '(0 3)))", "#d[0 3]"),
         (
-            "(let ((seen nil)) (la:emap (lambda (x) (push x seen) 0) #d((1 2) (3 4))) (reverse seen))",
+            "(let ((seen nil))
+               (la:emap (lambda (x) (push x seen) 0) #d((1 2) (3 4))) (reverse seen))",
             "(1.0 2.0 3.0 4.0)",
         ),
         // The function may use arrays, and write into its own argument.
