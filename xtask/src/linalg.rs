@@ -42,7 +42,20 @@ pub fn reference() -> String {
 }
 
 fn link(op: &Op) -> String {
-    format!("[{name}](#la{name})", name = op.name())
+    match op.setf {
+        true => format!("[{}](#{})", called(op), anchor(op)),
+        false => format!("[{}](#{})", op.name(), anchor(op)),
+    }
+}
+
+/// What a heading is called in addresses: without punctuation, with hyphens for spaces.
+fn anchor(op: &Op) -> String {
+    let kept = |c: char| match c {
+        ' ' => Some('-'),
+        '-' | '_' => Some(c),
+        c => c.is_alphanumeric().then_some(c),
+    };
+    called(op).chars().filter_map(kept).collect()
 }
 
 /// Words on lines of up to 100 columns.
@@ -249,14 +262,13 @@ pub fn matrix() -> String {
             Cell::Runs(word) => word.to_string(),
             Cell::Absent(reason) => number(&mut reasons, reason).to_string(),
         });
-        let name = op.name();
         let class = match op.exact {
             Exactness::Same => "same bits".to_string(),
             Exactness::Ulp(n) => format!("same bits, {n} ulp"),
             Exactness::LibraryOrder => "same bits; library: bound".to_string(),
             Exactness::Kept => "same on one machine".to_string(),
         };
-        let link = format!("[la:{name}](linalg.md#la{name})");
+        let link = format!("[{}](linalg.md#{})", called(op), anchor(op));
         let _ = writeln!(out, "| {link} | yes | {} | {class} |", cells.join(" | "));
     }
     out.push('\n');
@@ -283,9 +295,9 @@ mod tests {
     fn every_operation_has_a_section_and_a_row() {
         let (reference, matrix) = (reference(), matrix());
         for op in table::operations() {
-            assert!(reference.contains(&format!("\n## la:{}\n", op.name())), "{}", op.name());
+            assert!(reference.contains(&format!("\n## {}\n", called(op))), "{}", op.name());
             assert!(reference.contains(op.example), "{}", op.name());
-            assert!(matrix.contains(&format!("| [la:{}](", op.name())), "{}", op.name());
+            assert!(matrix.contains(&format!("| [{}](", called(op))), "{}", op.name());
         }
     }
 

@@ -96,7 +96,7 @@ mod tests {
     fn everything_but_a_zero_is_true() {
         assert_eq!([0.0, -0.0, 5e-324, f64::NAN].map(LogicalNot::at), [1.0, 1.0, 0.0, 0.0]);
         assert!(<LogicalAnd as Compare>::at(f64::NAN, -1.0));
-        assert!(!<LogicalOr as Compare>::at(0.0, -0.0));
+        assert!(!<LogicalOr as Compare>::at(0.0_f64, -0.0));
         assert!(<LogicalXor as Compare>::at(0.0_f32, 2.0));
         assert!(!<LogicalXor as Compare>::at(3.0_f32, 2.0));
         assert!(!<LogicalXor as IntegerCompare>::at(3, 2));

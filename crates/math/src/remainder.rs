@@ -219,7 +219,7 @@ mod tests {
         for (a, b) in FAR {
             assert_eq!((a % b).to_bits(), a.remainder(b).to_bits(), "{a} {b}");
         }
-        for (a, b) in [(f64::INFINITY, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (1.0, -f64::NAN)] {
+        for (a, b) in [(f64::INFINITY, 1.0f64), (1.0, 0.0), (f64::NAN, 1.0), (1.0, -f64::NAN)] {
             assert_eq!(a.remainder(b).to_bits(), f64::canonical_nan().to_bits());
         }
         assert_eq!((-7.0f64).remainder(f64::INFINITY), -7.0);
@@ -233,9 +233,9 @@ mod tests {
         assert_eq!(modulo(7.0, -3.0), (-2.0, -3.0));
         assert_eq!(modulo(-7.0, -3.0), (-1.0, 2.0));
         assert_eq!(modulo(1.0, 0.1), (0.09999999999999995, 9.0));
-        assert_eq!(Mod::float(-6.0, 3.0).to_bits(), 0.0f64.to_bits());
-        assert_eq!(Mod::float(6.0, -3.0).to_bits(), (-0.0f64).to_bits());
-        assert_eq!(FloorDivide::float(-0.0, 3.0).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(Mod::float(-6.0, 3.0f64).to_bits(), 0.0f64.to_bits());
+        assert_eq!(Mod::float(6.0, -3.0f64).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(FloorDivide::float(-0.0, 3.0f64).to_bits(), (-0.0f64).to_bits());
         assert_eq!(FloorDivide::float(1.0, 0.0), f64::INFINITY);
         assert!(Mod::float(1.0, 0.0f64).is_nan() && FloorDivide::float(0.0, 0.0f64).is_nan());
         assert_eq!(modulo(-1.0, f64::INFINITY), (f64::INFINITY, -1.0));

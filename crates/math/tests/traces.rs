@@ -122,9 +122,9 @@ fn functions_of_three_numbers() {
     let narrow_clip = trace_ternary::<Clip>(Width::F32);
     for (a, b) in HURTING.into_iter().flat_map(|a| HURTING.map(|b| (a, b))) {
         let bits = clip.evaluate(&[a.to_bits(), b.to_bits(), 2.0_f64.to_bits()]);
-        assert_eq!(bits, Clip::at(a, b, 2.0).to_bits(), "{a:e} {b:e}");
+        assert_eq!(bits, <Clip as Ternary>::at(a, b, 2.0).to_bits(), "{a:e} {b:e}");
         let bits = narrow_clip.evaluate(&[narrow(a), narrow(b), narrow(7.0)]);
-        let expected = Clip::at(a as f32, b as f32, 7.0).to_bits() as u64;
+        let expected = <Clip as Ternary>::at(a as f32, b as f32, 7.0).to_bits() as u64;
         assert!(same(bits, expected, Width::F32), "{a:e} {b:e}");
     }
 }
