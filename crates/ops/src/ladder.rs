@@ -299,8 +299,7 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        let target = if op.setf { op.writes.first().and_then(|&at| values.get(at)) } else { None };
-        let target = target.cloned();
+        let target = op.writes.first().filter(|_| op.setf).and_then(|&at| values.get(at).cloned());
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Done(values) => Ok(values),
@@ -310,10 +309,7 @@ impl Ladder {
             }
             Prepared::Steps(steps) => steps(&mut Stepping { ladder: self, caller }),
             Prepared::Write(write) => match target {
-                Some(Value::Array(mut array)) => {
-                    write(&mut array)?;
-                    Ok(vec![Value::Array(array)])
-                }
+                Some(Value::Array(mut array)) => write(&mut array).map(|()| vec![array.into()]),
                 _ => Err(Error::new(ErrorKind::Type, "expected a packed array to write into")),
             },
         }
