@@ -8,11 +8,11 @@
 mod along;
 mod beside;
 
-use crate::{Lanes, Work};
 use crate::operand::Operand;
 use crate::product::Matrix;
 use crate::scratch::with_left;
 use crate::vector::{Float, Stored};
+use crate::{Lanes, Work};
 use along::{Along, STREAMS};
 use beside::Beside;
 use rung_math::fold::{Adding, CHUNK, PARTIALS, combine_chunks};

@@ -42,8 +42,7 @@ pub fn stack(
     }
     #[cfg(target_arch = "x86_64")]
     for (&(left, right), out) in slabs.iter().zip(out.chunks_exact_mut(m * n)) {
-        let pieces =
-            lanes.pieces(Work::product(4), m * n * k);
+        let pieces = lanes.pieces(Work::product(4), m * n * k);
         x86::product(lanes, pieces, a.at(left), b.at(right), out);
     }
 }
