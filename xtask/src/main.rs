@@ -1,10 +1,12 @@
 //! The project's automation: `cargo xtask gen` writes the generated text, `cargo xtask gen --check`
 //! proves that the checked-in text is fresh, `cargo xtask tidy` runs the lints that clippy does not
-//! know. `./check` calls the last two. Nothing here is part of the program that users run.
+//! know. `./check` calls the last two. `cargo xtask exhaustive` measures the elementary functions.
+//! Nothing here is part of the program that users run.
 //! To read next: `pages` for what is generated, `tidy` for the lints.
 #![forbid(unsafe_code)]
 
 mod command;
+mod exhaustive;
 mod licences;
 mod linalg;
 mod manifests;
@@ -20,7 +22,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask gen            write the generated text
 cargo xtask gen --check    exit 1 when a generated file is not fresh
-cargo xtask tidy           the project's lints; exit 1 when one finds something";
+cargo xtask tidy           the project's lints; exit 1 when one finds something
+cargo xtask exhaustive [NAME...] [--write] [--threads=N] [--points=N] [--stride=N]
+                           errors of the elementary functions over all f32 and 10^7 f64; --write
+                           puts the table into docs/numerics.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +34,7 @@ fn main() -> ExitCode {
         ["gen"] => pages::write(&root()),
         ["gen", "--check"] => pages::check(&root()),
         ["tidy"] => tidy::run(&root()),
+        ["exhaustive", rest @ ..] => exhaustive::run(&root(), rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

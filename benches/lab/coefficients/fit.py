@@ -3,11 +3,12 @@
 Run:   python3 -m venv /tmp/v && /tmp/v/bin/pip install mpmath gmpy2
        /tmp/v/bin/python fit.py > ../../../crates/math/src/coefficients.rs && cargo fmt -p rung-math
 Prints that file: the constants and, for Payne-Hanek, the bits of 2/pi, with the error of each
-fit in bits. With names (exp log sin erf pair atan sinh erfc) it prints those families alone.
+fit in bits. With names (exp log sin erf pair atan sinh tanh erfc) it prints those families alone.
 On an interval that starts at 0 the lowest coefficients are rounded one by one and the rest is
 fitted again, so that a rounding error is made good by the powers above it; the best try is kept.
 """
 
+import struct
 import sys
 
 import mpmath as mp
@@ -99,6 +100,54 @@ def words(name, size, count):
     print("];")
 
 
+def float_bits(value, bits):
+    code = ("<f", "<I") if bits == 24 else ("<d", "<Q")
+    return struct.unpack(code[1], struct.pack(code[0], float(value)))[0]
+
+
+def table(name, values, bits):
+    """A table for `Bits::lookup`: the bits of floats."""
+    print(f"pub(crate) static {name}: [u64; {len(values)}] = [")
+    for value in values:
+        print(f"    {float_bits(value, bits):#x},")
+    print("];", flush=True)
+
+
+def root_table(name, bits):
+    """2^(j / 16) as a sum of two floats."""
+    exact = [mp.mpf(2) ** (mp.mpf(j) / 16) for j in range(16)]
+    high = [rounded(v, bits) for v in exact]
+    table(f"{name}_HIGH", high, bits)
+    table(f"{name}_LOW", [rounded(v - h, bits) if v != h else mp.mpf(0) for v, h in zip(exact, high)], bits)
+
+
+def log_table(name, bits, short, lowest, count):
+    """Sixteen intervals of mantissas from about 0.698 to 1.396, equal in the bits of floats, the one
+    around 1 even on both sides. For each a short inverse of its middle, c, and -log c as a multiple
+    of 2^lowest and a rest; then the polynomial for (log(1 + r) - r + r^2/2) / r^3."""
+    mantissa = bits - 1
+    unit = 1 << (mantissa - 4)
+    start = float_bits(1.0, bits) - (9 * unit + (2 * unit + 1) // 3)
+    code = ("<I", "<f") if bits == 24 else ("<Q", "<d")
+    number = lambda b: mp.mpf(struct.unpack(code[1], struct.pack(code[0], b))[0])
+    inverses, widest = [], mp.mpf(0)
+    for j in range(16):
+        low, high = number(start + j * unit), number(start + (j + 1) * unit)
+        inverse = mp.mpf(1) if low < 1 < high else rounded(2 / (low + high), short)
+        # Next above 1 the logarithm is small beside r^3 at the lower end, so c is nearer to that.
+        inverse = rounded(mp.mpf("0.9755") / low, short) if j == 10 else inverse
+        widest = max(widest, abs(low * inverse - 1), abs(high * inverse - 1))
+        inverses.append(inverse)
+    logs = [-mp.log(v) for v in inverses]
+    high = [mp.ldexp(mp.nint(mp.ldexp(v, -lowest)), lowest) for v in logs]
+    print(f"// LOG_TABLE_{name}: |r| <= {float(widest):.5f}")
+    print(f"pub(crate) const LOG_TABLE_{name}_START: u64 = {start:#x};")
+    table(f"LOG_TABLE_{name}_INVERSE", inverses, bits)
+    table(f"LOG_TABLE_{name}_HIGH", high, bits)
+    table(f"LOG_TABLE_{name}_LOW", [rounded(v - h, bits) if v != h else mp.mpf(0) for v, h in zip(logs, high)], bits)
+    fit(f"LOG_TABLE_{name}", log_rest, lambda u: abs(u**3 / mp.log1p(nonzero(u))), -widest, widest, count, bits)
+
+
 def nonzero(u, small=mp.mpf(10) ** -12):
     """Removable singularities are stepped over."""
     return u if abs(u) > small else small
@@ -134,15 +183,14 @@ def erf_rest(z):
     return mp.erf(x) / x - 1
 
 
-def log_quotient_rest(z):
-    """log_quotient without its first term, 2/3."""
-    z = nonzero(z, mp.mpf(10) ** -9)
-    return (log_quotient(z) - mp.mpf(2) / 3) / z
-
-
 def atan_rest(z):
     x = mp.sqrt(nonzero(z))
     return (mp.atan(x) - x) / x**3
+
+
+def tanh_rest(z):
+    x = mp.sqrt(nonzero(z))
+    return (mp.tanh(x) - x) / x**3
 
 
 def sinh_rest(z):
@@ -151,6 +199,7 @@ def sinh_rest(z):
 
 
 EXP = (-0.3467, 0.3467)
+EXP_16TH = (-mp.mpf("0.02169"), mp.mpf("0.02169"))
 LOG = (mp.sqrt(0.5) - 1, mp.sqrt(2) - 1)
 QUARTER = (0, (mp.pi / 4) ** 2 * mp.mpf("1.0001"))
 
@@ -205,13 +254,20 @@ HEADER = """\
 
 FITS = {
     "exp": lambda: (
-        fit("EXP_32", exp_rest, lambda u: nonzero(u) ** 2 / mp.exp(u), *EXP, 5, 24),
+        fit("EXP_32", exp_rest, lambda u: nonzero(u) ** 2 / mp.exp(u), *EXP_16TH, 2, 24),
+        fit("EXP_64", exp_rest, lambda u: nonzero(u) ** 2 / mp.exp(u), *EXP_16TH, 5, 53),
         fit("EXPM1_32", exp_rest, lambda u: abs(nonzero(u)), *EXP, 6, 24),
         fit("EXPM1_64", exp_rest, lambda u: abs(nonzero(u)), *EXP, 11, 53),
         parts("LN2_32", mp.log(2), [15, 24]),
         parts("LN2_64", mp.log(2), [42, 53]),
+        parts("LN2_16TH_32", mp.log(2) / 16, [12, 24]),
+        parts("LN2_16TH_64", mp.log(2) / 16, [38, 53]),
+        root_table("ROOT_32", 24),
+        root_table("ROOT_64", 53),
     ),
     "log": lambda: (
+        log_table("32", 24, 12, -15, 4),
+        log_table("64", 53, 26, -42, 9),
         fit("LOG_32", log_rest, lambda u: abs(u**3 / mp.log1p(nonzero(u))), *LOG, 9, 24),
         fit("LOG_64", log_quotient, lambda z: nonzero(z) / 2, 0, "0.02944", 7, 53),
     ),
@@ -234,10 +290,6 @@ FITS = {
         erf_tail("ERF_TAIL_64", "0.68", 6, 20, 53, -60),
     ),
     "pair": lambda: (
-        fit("LOG_PAIR_32", log_quotient_rest, lambda z: nonzero(z) ** 2 / 2, 0, "0.02946", 4, 24),
-        fit("LOG_PAIR_64", log_quotient_rest, lambda z: nonzero(z) ** 2 / 2, 0, "0.02946", 8, 53),
-        pair("TWO_THIRDS", mp.mpf(2) / 3),
-        pair("LN2", mp.log(2)),
         pair("LOG2_E", 1 / mp.log(2)),
         pair("LOG10_E", 1 / mp.log(10)),
         pair("PI", mp.pi),
@@ -249,6 +301,10 @@ FITS = {
     "sinh": lambda: (
         fit("SINH_32", sinh_rest, nonzero, 0, "1.0001", 4, 24),
         fit("SINH_64", sinh_rest, nonzero, 0, "1.0001", 7, 53),
+    ),
+    "tanh": lambda: (
+        fit("TANH_32", tanh_rest, nonzero, 0, mp.mpf("0.55") ** 2, 5, 24),
+        fit("TANH_64", tanh_rest, nonzero, 0, mp.mpf("0.55") ** 2, 11, 53),
     ),
     "erfc": lambda: (
         erfc_ratio("ERFC_32", 2, "0.49", "10.2", 11, 24),

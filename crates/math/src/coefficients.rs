@@ -4,13 +4,15 @@
 //! rounding of the evaluation. Which polynomial each belongs to is said where it is used.
 #![allow(clippy::approx_constant)] // Leading parts of ln 2 and pi/2 are meant to differ from them.
 
-// EXP_32: error 2^-28.0 (unrounded 2^-28.3)
-pub(crate) const EXP_32: [f64; 5] = [
-    0.4999999403953552,
-    0.1666652113199234,
-    0.04166839271783829,
-    0.00836873333901167,
-    0.0013814411358907819,
+// EXP_32: error 2^-29.2 (unrounded 2^-29.2)
+pub(crate) const EXP_32: [f64; 2] = [0.5000162124633789, 0.16666719317436218];
+// EXP_64: error 2^-56.2 (unrounded 2^-56.2)
+pub(crate) const EXP_64: [f64; 5] = [
+    0.49999999999999617,
+    0.1666666666440562,
+    0.04166666669232201,
+    0.008333472302592472,
+    0.0013888608076165034,
 ];
 // EXPM1_32: error 2^-28.7 (unrounded 2^-32.0)
 pub(crate) const EXPM1_32: [f64; 6] = [
@@ -37,6 +39,137 @@ pub(crate) const EXPM1_64: [f64; 11] = [
 ];
 pub(crate) const LN2_32: [f64; 2] = [0.693145751953125, 1.428606765330187e-06];
 pub(crate) const LN2_64: [f64; 2] = [0.6931471805598903, 5.497923018708371e-14];
+pub(crate) const LN2_16TH_32: [f64; 2] = [0.0433197021484375, 1.9966364561696537e-06];
+pub(crate) const LN2_16TH_64: [f64; 2] = [0.04332169878489367, 1.0291218489310676e-13];
+pub(crate) static ROOT_32_HIGH: [u64; 16] = [
+    0x3f800000, 0x3f85aac3, 0x3f8b95c2, 0x3f91c3d3, 0x3f9837f0, 0x3f9ef532, 0x3fa5fed7, 0x3fad583f,
+    0x3fb504f3, 0x3fbd08a4, 0x3fc5672a, 0x3fce248c, 0x3fd744fd, 0x3fe0ccdf, 0x3feac0c7, 0x3ff5257d,
+];
+pub(crate) static ROOT_32_LOW: [u64; 16] = [
+    0x0, 0x334f9891, 0xb260aba1, 0x33675624, 0x33231b71, 0x33412342, 0xb32c9d5e, 0xb22deaf6,
+    0x32cfe77a, 0xb3414fe8, 0x320aa837, 0x3228fc24, 0xb2d4a58a, 0xb21eab59, 0xb24116de, 0x32292436,
+];
+pub(crate) static ROOT_64_HIGH: [u64; 16] = [
+    0x3ff0000000000000,
+    0x3ff0b5586cf9890f,
+    0x3ff172b83c7d517b,
+    0x3ff2387a6e756238,
+    0x3ff306fe0a31b715,
+    0x3ff3dea64c123422,
+    0x3ff4bfdad5362a27,
+    0x3ff5ab07dd485429,
+    0x3ff6a09e667f3bcd,
+    0x3ff7a11473eb0187,
+    0x3ff8ace5422aa0db,
+    0x3ff9c49182a3f090,
+    0x3ffae89f995ad3ad,
+    0x3ffc199bdd85529c,
+    0x3ffd5818dcfba487,
+    0x3ffea4afa2a490da,
+];
+pub(crate) static ROOT_64_LOW: [u64; 16] = [
+    0x0,
+    0x3c98a62e4adc610b,
+    0xbc819041b9d78a76,
+    0x3c99b07eb6c70573,
+    0x3c86f46ad23182e4,
+    0x3c8ada0911f09ebc,
+    0x3c7d4397afec42e2,
+    0x3c96324c054647ad,
+    0xbc9bdd3413b26456,
+    0xbc841577ee04992f,
+    0x3c96e9f156864b27,
+    0x3c7c7c46b071f2be,
+    0x3c97a1cd345dcc81,
+    0x3c811065895048dd,
+    0x3c82ed02d75b3707,
+    0xbc9e9c23179c2893,
+];
+// LOG_TABLE_32: |r| <= 0.03520
+pub(crate) const LOG_TABLE_32_START: u64 = 0x3f32aaab;
+pub(crate) static LOG_TABLE_32_INVERSE: [u64; 16] = [
+    0x3fb36000, 0x3fabe000, 0x3fa4f000, 0x3f9e9000, 0x3f98a000, 0x3f933000, 0x3f8e1000, 0x3f895000,
+    0x3f84d000, 0x3f800000, 0x3f74a000, 0x3f65b000, 0x3f598000, 0x3f4e8000, 0x3f44a000, 0x3f3ba000,
+];
+pub(crate) static LOG_TABLE_32_HIGH: [u64; 16] = [
+    0xbeacc800, 0xbe96e800, 0xbe81d000, 0xbe5b4000, 0xbe343000, 0xbe0f0800, 0xbdd58000, 0xbd8fd000,
+    0xbd172000, 0x0, 0x3d3a2000, 0x3dde2000, 0x3e26e000, 0x3e5c0800, 0x3e871c00, 0x3e9f1800,
+];
+pub(crate) static LOG_TABLE_32_LOW: [u64; 16] = [
+    0x377c9a5e, 0x35d20e06, 0x36778bb4, 0xb6f31cc8, 0x37334c22, 0x3601d763, 0x373c0f12, 0xb7088c91,
+    0xb74f15d6, 0x0, 0x372d8f29, 0xb5e687bb, 0x377712f8, 0x363985c1, 0xb6d73ff7, 0x3611e605,
+];
+// LOG_TABLE_32: error 2^-35.3 (unrounded 2^-36.5)
+pub(crate) const LOG_TABLE_32: [f64; 4] =
+    [0.33333325386047363, -0.24999989569187164, 0.20024630427360535, -0.16690419614315033];
+// LOG_TABLE_64: |r| <= 0.03522
+pub(crate) const LOG_TABLE_64_START: u64 = 0x3fe6555555555555;
+pub(crate) static LOG_TABLE_64_INVERSE: [u64; 16] = [
+    0x3ff66c6128000000,
+    0x3ff57b8648000000,
+    0x3ff49e1130000000,
+    0x3ff3d1c140000000,
+    0x3ff314abb8000000,
+    0x3ff2652c78000000,
+    0x3ff1c1d988000000,
+    0x3ff1297990000000,
+    0x3ff09afbd8000000,
+    0x3ff0000000000000,
+    0x3fee943558000000,
+    0x3fecb5d4f0000000,
+    0x3feb2f9340000000,
+    0x3fe9d0ac18000000,
+    0x3fe89374c0000000,
+    0x3fe7734c38000000,
+];
+pub(crate) static LOG_TABLE_64_HIGH: [u64; 16] = [
+    0xbfd599d62896c000,
+    0xbfd2db8ed4be0000,
+    0xbfd03a25e1b05000,
+    0xbfcb66a787092000,
+    0xbfc68a266084c000,
+    0xbfc1db2ffe780000,
+    0xbfbaad195bf1c000,
+    0xbfb1f2b34f3e4000,
+    0xbfa303f440680000,
+    0x0,
+    0x3fa741ddf15a0000,
+    0x3fbbc563273e0000,
+    0x3fc4de7b8d7bc000,
+    0x3fcb7dc1d9462000,
+    0x3fd0e4cfb5530000,
+    0x3fd3e4f3be323000,
+];
+pub(crate) static LOG_TABLE_64_LOW: [u64; 16] = [
+    0x3d39b35f882670ae,
+    0x3d30c255df6fc493,
+    0xbd023459f842cb5a,
+    0x3d3b9eb8f414c90c,
+    0xbd34b648d48cba50,
+    0x3d3f7e8d328520ef,
+    0xbcf310c365fbfe06,
+    0xbd29a76f1798f081,
+    0x3d32b035b616ddcf,
+    0x0,
+    0x3d1c1440244aa1b4,
+    0xbd31d7ec8f4b3209,
+    0x3d38e4cc177e64af,
+    0x3d36a5f746fc1632,
+    0xbd39b85e68ec803e,
+    0x3d3a90ed39ab2965,
+];
+// LOG_TABLE_64: error 2^-64.5 (unrounded 2^-66.2)
+pub(crate) const LOG_TABLE_64: [f64; 9] = [
+    0.3333333333333333,
+    -0.24999999999997866,
+    0.1999999999999545,
+    -0.1666666668063852,
+    0.14285714305294736,
+    -0.12499969692808378,
+    0.11111076466347594,
+    -0.10026804806739995,
+    0.09117918483736784,
+];
 // LOG_32: error 2^-28.4 (unrounded 2^-30.3)
 pub(crate) const LOG_32: [f64; 9] = [
     0.3333331346511841,
@@ -188,24 +321,6 @@ pub(crate) const ERF_TAIL_64: [f64; 19] = [
     -7.1422901715431544e-12,
     1.9183203361535953e-13,
 ];
-// LOG_PAIR_32: error 2^-43.7 (unrounded 2^-44.3)
-pub(crate) const LOG_PAIR_32: [f64; 4] =
-    [0.3999999761581421, 0.28571972250938416, 0.22179721295833588, 0.19556953012943268];
-// LOG_PAIR_64: error 2^-73.5 (unrounded 2^-73.5)
-pub(crate) const LOG_PAIR_64: [f64; 8] = [
-    0.3999999999999998,
-    0.28571428571443863,
-    0.2222222221778067,
-    0.18181818845429012,
-    0.15384558313940455,
-    0.13336269408237508,
-    0.11675672873562806,
-    0.11982707754873097,
-];
-pub(crate) const TWO_THIRDS_PAIR_32: [f64; 2] = [0.6666666865348816, -1.9868215517249155e-08];
-pub(crate) const TWO_THIRDS_PAIR_64: [f64; 2] = [0.6666666666666666, 3.700743415417188e-17];
-pub(crate) const LN2_PAIR_32: [f64; 2] = [0.6931471824645996, -1.9046542121259336e-09];
-pub(crate) const LN2_PAIR_64: [f64; 2] = [0.6931471805599453, 2.3190468138462996e-17];
 pub(crate) const LOG2_E_PAIR_32: [f64; 2] = [1.4426950216293335, 1.925963033500011e-08];
 pub(crate) const LOG2_E_PAIR_64: [f64; 2] = [1.4426950408889634, 2.0355273740931033e-17];
 pub(crate) const LOG10_E_PAIR_32: [f64; 2] = [0.4342944920063019, -1.0103049952192578e-08];
@@ -248,6 +363,28 @@ pub(crate) const SINH_64: [f64; 7] = [
     2.5052130676488495e-08,
     1.6056687002197368e-10,
     7.775695041809905e-13,
+];
+// TANH_32: error 2^-29.8 (unrounded 2^-29.9)
+pub(crate) const TANH_32: [f64; 5] = [
+    -0.33333319425582886,
+    0.13332636654376984,
+    -0.05385683849453926,
+    0.021088194102048874,
+    -0.006295389961451292,
+];
+// TANH_64: error 2^-60.6 (unrounded 2^-60.7)
+pub(crate) const TANH_64: [f64; 11] = [
+    -0.333333333333333,
+    0.1333333333332665,
+    -0.053968253963795676,
+    0.021869488387134494,
+    -0.008863232624931822,
+    0.0035920922827163823,
+    -0.00145554452694411,
+    0.00058845153605105,
+    -0.00023339967736644873,
+    8.33425024170102e-05,
+    -1.9510766202284925e-05,
 ];
 pub(crate) const ERFC_32_CENTRE: f64 = 2.0419921875;
 pub(crate) const ERFC_32_FIRST: f64 = 1.2759969234466553;

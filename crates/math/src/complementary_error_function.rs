@@ -7,10 +7,10 @@ use crate::coefficients::{
     ERF_32, ERF_32_FIRST, ERF_64, ERF_64_FIRST, ERFC_32, ERFC_32_CENTRE, ERFC_32_FIRST, ERFC_64,
     ERFC_64_CENTRE, ERFC_64_FIRST,
 };
-use crate::exponential::fast_two_sum;
+use crate::exponential::{Power, fast_two_sum};
 use crate::function::Unary;
 use crate::pair::Pair;
-use crate::pair_functions::{exp_sum, or_nan, times_power_of_two, within};
+use crate::pair_functions::{or_nan, times_power_of_two, within};
 use crate::polynomial::two_chains;
 use crate::real::{Real, Width};
 
@@ -61,10 +61,10 @@ fn tail<R: Real>(x: R) -> R {
     };
     let ratio = Pair::ordered_sum(R::constant(first), t.high * rest);
     let ratio = Pair { high: ratio.high, low: ratio.low + t.low * slope };
-    let (n, power) = exp_sum(Pair::product_of(x, x).negated());
-    let power = Pair::ordered_sum(power.high, power.low);
-    let quotient = power.times(ratio).divided_by(Pair::sum_of(x + x, R::constant(1.0)));
-    times_power_of_two(quotient.rounded(), n)
+    let power = Power::of_pair(Pair::product_of(x, x).negated());
+    let number = Pair::ordered_sum(power.number.high, power.number.low);
+    let quotient = number.times(ratio).divided_by(Pair::sum_of(x + x, R::constant(1.0)));
+    times_power_of_two(quotient.rounded(), power.whole())
 }
 
 /// The slope of the ratio, from its first powers: three quarters of it are enough.

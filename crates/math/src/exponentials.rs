@@ -1,14 +1,15 @@
-//! expm1, exp2, sinh and cosh: e^x as 2^n times a sum of two numbers, whose second part is added
-//! after what cancels. sinh has a polynomial of its own below 1. All scale by 2^n in two steps,
-//! so that there is no separate path for overflow and subnormal results. exp and tanh are in
-//! `exponential`. Error bounds are measured by tests/accuracy.rs.
+//! expm1, exp2, sinh and cosh out of the parts of e^x as 2^n times a sum of two numbers, whose second
+//! part is added after what cancels. expm1 and sinh have polynomials of their own near 0, where too
+//! much would cancel. All scale by 2^n in two steps, so that there is no separate path for overflow
+//! and subnormal results. exp is in `exponential`. Error bounds are measured by
+//! `cargo xtask exhaustive`.
 
-use crate::coefficients::{LN2_PAIR_32, LN2_PAIR_64, SINH_32, SINH_64};
-use crate::exponential::round_magic;
+use crate::coefficients::{EXPM1_32, EXPM1_64, SINH_32, SINH_64};
+use crate::exponential::{Power, round_magic};
 use crate::function::Unary;
 use crate::pair::Pair;
 use crate::pair_functions::{
-    exp_reduced, exp_sum, or_nan, power_of_two, times_power_of_two, whole_bits, with_sign, within,
+    or_nan, power_of_two, times_power_of_two, whole_real, with_sign, within,
 };
 use crate::polynomial::two_chains;
 use crate::real::{Bits, Real, Width};
@@ -23,16 +24,30 @@ impl Unary for Expm1 {
             Width::F32 => (-20.0, 100.0, 60.0),
             Width::F64 => (-40.0, 720.0, 120.0),
         };
-        let (n, power) = exp_sum(Pair::from_real(within(x, lowest, highest)));
+        let rest = match R::WIDTH {
+            Width::F32 => two_chains(x, &EXPM1_32),
+            Width::F64 => two_chains(x, &EXPM1_64),
+        };
+        // Tiny numbers add a square that vanishes; -0.0 + 0.0 would lose the sign.
+        let near = x + (x * x) * rest;
+        let near = R::select(x.equal(R::constant(0.0)), x, near);
+        let power = Power::of(within(x, lowest, highest));
+        let n = power.whole();
         // 2^-n beyond the last place of 1 only has to stay normal.
-        let one: R = power_of_two(R::Bits::constant(0) - whole_bits(within(n, -150.0, negligible)));
-        let difference = Pair::sum_of(power.high, -one);
-        let value = difference.high + (difference.low + power.low);
-        let value = times_power_of_two(value, n);
-        // The value for -0.0 is +0.0, and tiny ones may lose bits to the additions of 1.
-        let tiny = x.abs().less(R::constant(tiny_limit::<R>()));
-        or_nan(x, R::select(tiny, x, value))
+        let one: R = negative_power(n, negligible);
+        let difference = Pair::sum_of(power.number.high, -one);
+        let far = difference.high + (difference.low + power.number.low);
+        let far = times_power_of_two(far, n);
+        or_nan(x, R::select(x.abs().less(R::constant(0.25)), near, far))
     }
+}
+
+/// 2^-n for a signed n, or 2^-most for a larger one.
+#[inline(always)]
+fn negative_power<R: Real>(n: R::Bits, most: f64) -> R {
+    let n = within(whole_real::<R>(n), -150.0, most);
+    let magic = round_magic::<R>();
+    power_of_two(magic.bits() - (n + magic).bits())
 }
 
 /// 2^x: exact for whole x.
@@ -47,10 +62,10 @@ impl Unary for Exp2 {
         };
         let clamped = within(x, lowest, highest);
         let magic = round_magic::<R>();
-        let n = (clamped + magic) - magic;
-        let r = Pair::constant(LN2_PAIR_32, LN2_PAIR_64).times_real(clamped - n);
-        let value = times_power_of_two(exp_reduced(r.high, r.low).rounded(), n);
-        or_nan(x, value)
+        let shifted = clamped * R::constant(16.0) + magic;
+        let whole = (shifted - magic) * R::constant(0.0625);
+        let r = (clamped - whole) * R::constant(core::f64::consts::LN_2);
+        or_nan(x, Power::of_reduced(shifted.bits(), r).anywhere())
     }
 }
 
@@ -69,7 +84,7 @@ impl Unary for Sinh {
         let near = magnitude + (magnitude * z) * rest;
         let (n, power, inverse) = powers(magnitude);
         let far = power.high + (power.low - inverse);
-        let far = times_power_of_two(far, n - R::constant(1.0));
+        let far = times_power_of_two(far, n - R::Bits::constant(1));
         let value = R::select(magnitude.less(R::constant(1.0)), near, far);
         or_nan(x, with_sign(value, x))
     }
@@ -84,21 +99,21 @@ impl Unary for Cosh {
         let (n, power, inverse) = powers(x.abs());
         let sum = Pair::ordered_sum(power.high, inverse);
         let value = sum.high + (sum.low + power.low);
-        or_nan(x, times_power_of_two(value, n - R::constant(1.0)))
+        or_nan(x, times_power_of_two(value, n - R::Bits::constant(1)))
     }
 }
 
 /// n, e^x / 2^n and e^-x / 2^n for x >= 0, the power below 1.
 #[inline(always)]
-fn powers<R: Real>(x: R) -> (R, Pair<R>, R) {
+fn powers<R: Real>(x: R) -> (R::Bits, Pair<R>, R) {
     let (highest, negligible) = match R::WIDTH {
         Width::F32 => (100.0, 30.0),
         Width::F64 => (720.0, 60.0),
     };
-    let (n, power) = exp_sum(Pair::from_real(within(x, 0.0, highest)));
-    let power = Pair::ordered_sum(power.high, power.low);
-    let small: R = power_of_two(R::Bits::constant(0) - whole_bits(within(n, 0.0, negligible)));
-    (n, power, (small * small) / power.high)
+    let power = Power::of(within(x, 0.0, highest));
+    let number = Pair::ordered_sum(power.number.high, power.number.low);
+    let small: R = negative_power(power.whole(), negligible);
+    (power.whole(), number, (small * small) / number.high)
 }
 
 /// Below it x^2 / 2 is at most an eighth of an ulp of x.

@@ -47,6 +47,7 @@ mod rounding;
 mod scalar;
 pub mod scan;
 mod tangent;
+mod tanh;
 pub mod trace;
 pub mod triangular;
 mod trigonometric;
@@ -54,7 +55,7 @@ mod trigonometric;
 pub use activation::{Sigmoid, Softplus};
 pub use complementary_error_function::Erfc;
 pub use error_function::Erf;
-pub use exponential::{Exp, Tanh};
+pub use exponential::Exp;
 pub use exponentials::{Cosh, Exp2, Expm1, Sinh};
 pub use function::{
     Abs, Add, Binary, Clip, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
@@ -74,5 +75,6 @@ pub use remainder::{
 pub use roots::{Cbrt, Hypot};
 pub use rounding::{Ceil, CopySign, Floor, RoundEven, Trunc};
 pub use tangent::Tan;
+pub use tanh::Tanh;
 pub use trace::{trace_binary, trace_compare, trace_ternary, trace_unary};
 pub use trigonometric::{Cos, Sin};

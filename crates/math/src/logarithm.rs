@@ -18,7 +18,7 @@ impl Unary for Log {
         let smallest = R::Bits::constant(1 << R::MANTISSA);
         let normals = R::Bits::constant(R::INFINITY_BITS - (1 << R::MANTISSA));
         let special = (x.bits() - smallest).less(normals).not();
-        let usual = log_normal(x, R::constant(0.0));
+        let usual = log_normal(x, R::Bits::constant(0));
         if R::any(special) { R::select(special, log_special(x), usual) } else { usual }
     }
 }
@@ -27,7 +27,8 @@ impl Unary for Log {
 #[inline(always)]
 fn log_special<R: Real>(x: R) -> R {
     // 2^64 lifts the smallest subnormal of either width to a normal number, exactly.
-    let lifted = log_normal(x * R::constant(18446744073709551616.0), R::constant(-64.0));
+    let offset = R::Bits::constant(0) - R::Bits::constant(64);
+    let lifted = log_normal(x * R::constant(18446744073709551616.0), offset);
     let zero = R::constant(0.0);
     let value = R::select(x.equal(zero), -R::infinity(), lifted);
     let value = R::select(x.equal(R::infinity()), x, value);
@@ -36,7 +37,7 @@ fn log_special<R: Real>(x: R) -> R {
 
 /// log x + offset * ln 2 for a positive normal x.
 #[inline(always)]
-fn log_normal<R: Real>(x: R, offset: R) -> R {
+fn log_normal<R: Real>(x: R, offset: R::Bits) -> R {
     let ([ln2_high, ln2_low], root_half) = match R::WIDTH {
         Width::F32 => (LN2_32, 0x3F35_04F3),
         Width::F64 => (LN2_64, 0x3FE6_A09E_667F_3BCD),
@@ -44,7 +45,7 @@ fn log_normal<R: Real>(x: R, offset: R) -> R {
     let magic = round_magic::<R>();
     let k = (x.bits() - R::Bits::constant(root_half)).shift_right_signed(R::MANTISSA);
     let f = (x.bits() - k.shift_left(R::MANTISSA)).real() - R::constant(1.0);
-    let k = ((k + magic.bits()).real() - magic) + offset;
+    let k = (k + (offset + magic.bits())).real() - magic;
 
     // k ln2_high is exact; adding f to it loses `rest`, which joins the small terms.
     let whole = k * R::constant(ln2_high);

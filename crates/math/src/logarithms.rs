@@ -3,10 +3,11 @@
 //! is in `logarithm`. Error bounds are measured by tests/accuracy.rs.
 
 use crate::coefficients::{LOG2_E_PAIR_32, LOG2_E_PAIR_64, LOG10_E_PAIR_32, LOG10_E_PAIR_64};
+use crate::exponential::upper_half;
 use crate::exponentials::tiny_limit;
 use crate::function::Unary;
 use crate::pair::Pair;
-use crate::pair_functions::{log_one_plus, log_sum, or_nan, with_sign};
+use crate::pair_functions::{log_one_plus, log_shifted, log_sum, or_nan, with_sign};
 use crate::real::{Bits, Mask, Real, Width};
 
 /// log(1 + x) without loss near 0: -inf for -1, NaN below.
@@ -19,7 +20,7 @@ impl Unary for Log1p {
         let sum = Pair::sum_of(one, x);
         // Above 2^60 the 1 is nothing, and the scale of the lost part is out of range.
         let lost = R::select(x.less(R::constant(1152921504606846976.0)), sum.low, zero);
-        let usual = log_sum(sum.high, lost, zero, zero).rounded();
+        let usual = log_sum(sum.high, lost, zero).rounded();
         let usual = R::select(x.abs().less(R::constant(tiny_limit::<R>())), x, usual);
         let special = (-one).less(x).and(x.less(R::infinity())).not();
         if R::any(special) {
@@ -58,7 +59,14 @@ impl Unary for Log10 {
 fn log_to_base<R: Real>(x: R, factor: Pair<R>) -> R {
     let zero = R::constant(0.0);
     let (lifted, offset) = lifted(x);
-    let usual = log_sum(lifted, zero, zero, offset).times(factor).rounded();
+    let log = log_shifted(lifted, offset);
+    let upper = upper_half(log.high);
+    let lower = (log.high - upper) + log.low;
+    let (factor_upper, factor_high) = (upper_half(factor.high), factor.high);
+    let factor_lower = (factor_high - factor_upper) + factor.low;
+    // The first product is exact.
+    let small = upper * factor_lower + lower * factor_high;
+    let usual = upper * factor_upper + small;
     let special = zero.less(x).and(x.less(R::infinity())).not();
     if R::any(special) {
         let value = R::select(x.equal(R::infinity()), x, R::canonical_nan());
@@ -69,14 +77,19 @@ fn log_to_base<R: Real>(x: R, factor: Pair<R>) -> R {
     }
 }
 
-/// A positive number as a normal one times 2^offset.
+/// A positive number as a normal one and a power of two, which the subnormal ones need.
 #[inline(always)]
-pub(crate) fn lifted<R: Real>(x: R) -> (R, R) {
+pub(crate) fn lifted<R: Real>(x: R) -> (R, R::Bits) {
     let smallest = R::Bits::constant(1 << R::MANTISSA);
+    let zero = R::Bits::constant(0);
     let subnormal = x.bits().less(smallest);
-    let higher = x * R::constant(18446744073709551616.0);
-    let offset = R::select(subnormal, R::constant(-64.0), R::constant(0.0));
-    (R::select(subnormal, higher, x), offset)
+    if R::any(subnormal) {
+        let higher = x * R::constant(18446744073709551616.0);
+        let offset = R::Bits::select(subnormal, zero - R::Bits::constant(64), zero);
+        (R::select(subnormal, higher, x), offset)
+    } else {
+        (x, zero)
+    }
 }
 
 /// The inverse of sinh: odd.
@@ -85,7 +98,6 @@ pub struct Asinh;
 impl Unary for Asinh {
     #[inline(always)]
     fn at<R: Real>(x: R) -> R {
-        let zero = R::constant(0.0);
         let one = Pair::from_real(R::constant(1.0));
         let (small, large) = limits::<R>();
         let magnitude = x.abs();
@@ -98,7 +110,7 @@ impl Unary for Asinh {
         let usual = R::select(magnitude.less(small), magnitude, usual);
         let value = if R::any(is_large) {
             // log 2x, which x itself also is at infinity.
-            let twice = log_sum(magnitude, zero, zero, R::constant(1.0)).rounded();
+            let twice = log_shifted(magnitude, R::Bits::constant(1)).rounded();
             let twice = R::select(magnitude.less(R::infinity()), twice, magnitude);
             R::select(is_large, twice, usual)
         } else {
@@ -124,7 +136,7 @@ impl Unary for Acosh {
         let usual = log_one_plus(d.plus(root)).rounded();
         let special = is_large.or(x.less_equal(one)).or(x.is_nan());
         if R::any(special) {
-            let twice = log_sum(x, zero, zero, one).rounded();
+            let twice = log_shifted(x, R::Bits::constant(1)).rounded();
             let twice = R::select(x.less(R::infinity()), twice, R::infinity());
             let value = R::select(is_large, twice, zero);
             let value = R::select(one.less_equal(x), value, R::canonical_nan());

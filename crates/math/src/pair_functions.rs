@@ -1,115 +1,117 @@
-//! The logarithm and the exponential of a sum of two numbers, the core of the functions that
-//! are logarithms or exponentials in disguise. The logarithm is right to about 2^-65 (f64) or
-//! 2^-38 (f32) relative; the exponential comes as 2^n times a sum of two numbers, right to
-//! 2^-58 (f64) or 2^-29 (f32) before the last addition. Callers keep arguments in range and see to zeros,
-//! infinities and NaN.
+//! The logarithm of a sum of two numbers, the core of the functions that are logarithms in disguise,
+//! and what several functions need at their ends. x = 2^k m, and the mantissa's place among sixteen
+//! intervals gives c near 1 / m with so few bits that r = c m - 1 is exact as a sum of two numbers:
+//! log x = k ln 2 - log c + log(1 + r), |r| <= 0.03, without a division. c is 1 around 1. The logarithm
+//! is right to about 2^-64 (f64) or 2^-37 (f32) relative. Callers keep arguments in range and see to
+//! zeros, infinities and NaN.
 
 use crate::coefficients::{
-    EXPM1_32, EXPM1_64, LN2_32, LN2_64, LOG_PAIR_32, LOG_PAIR_64, TWO_THIRDS_PAIR_32,
-    TWO_THIRDS_PAIR_64,
+    LN2_32, LN2_64, LOG_TABLE_32, LOG_TABLE_32_HIGH, LOG_TABLE_32_INVERSE, LOG_TABLE_32_LOW,
+    LOG_TABLE_32_START, LOG_TABLE_64, LOG_TABLE_64_HIGH, LOG_TABLE_64_INVERSE, LOG_TABLE_64_LOW,
+    LOG_TABLE_64_START,
 };
-use crate::exponential::{fast_two_sum, round_magic};
+use crate::exponential::{fast_two_sum, round_magic, upper_half};
 use crate::pair::Pair;
 use crate::polynomial::two_chains;
 use crate::real::{Bits, Real, Width};
 
-/// log(high + low + lowest) + offset ln 2 for a positive normal high; low is at most an ulp of
-/// it, lowest an ulp of low. Below the scale's reach, 2^1023 (f64), low must be 0.
+/// log(high + low + lowest) for a positive normal high; low is at most an ulp of it, lowest an ulp
+/// of low. At 2^1023 (f64) and beyond low must be 0.
 #[inline(always)]
-pub(crate) fn log_sum<R: Real>(high: R, low: R, lowest: R, offset: R) -> Pair<R> {
-    let ([ln2_high, ln2_low], root_half) = match R::WIDTH {
-        Width::F32 => (LN2_32, 0x3F35_04F3),
-        Width::F64 => (LN2_64, 0x3FE6_A09E_667F_3BCD),
-    };
-    let (zero, one) = (R::constant(0.0), R::constant(1.0));
-    let magic = round_magic::<R>();
-    let k = (high.bits() - R::Bits::constant(root_half)).shift_right_signed(R::MANTISSA);
-    let exponent = k.shift_left(R::MANTISSA);
-    let f = (high.bits() - exponent).real() - one;
-    let scale = (one.bits() - exponent).real();
-    let shifted = |part: R| R::select(part.equal(zero), zero, part * scale);
-    let sum = Pair::sum_of(f, shifted(low));
-    let fraction = Pair::ordered_sum(sum.high, sum.low + shifted(lowest));
-    let k = ((k + magic.bits()).real() - magic) + offset;
-
-    // k ln2_high is exact, and above the logarithm of the fraction unless k = 0.
-    let small = log_fraction(fraction);
-    let (sum, lost) = fast_two_sum(k * R::constant(ln2_high), small.high);
-    Pair::ordered_sum(sum, lost + (k * R::constant(ln2_low) + small.low))
+pub(crate) fn log_sum<R: Real>(high: R, low: R, lowest: R) -> Pair<R> {
+    log_parts(high, Some(low + lowest), R::Bits::constant(0))
 }
 
-/// log(1 + f) for -0.293 <= f <= 0.415, by the series in s = f / (2 + f): 2 s + s z (2/3 + z P(z))
-/// with z = s s. All but P is computed in pairs.
+/// log high + offset ln 2 for a positive normal high; offset is a small signed integer.
 #[inline(always)]
-fn log_fraction<R: Real>(f: Pair<R>) -> Pair<R> {
-    let sum = Pair::ordered_sum(R::constant(2.0), f.high);
-    let s = f.divided_by(Pair::ordered_sum(sum.high, sum.low + f.low));
-    let z = s.times(s);
-    let rest = match R::WIDTH {
-        Width::F32 => two_chains(z.high, &LOG_PAIR_32),
-        Width::F64 => two_chains(z.high, &LOG_PAIR_64),
+pub(crate) fn log_shifted<R: Real>(high: R, offset: R::Bits) -> Pair<R> {
+    log_parts(high, None, offset)
+}
+
+/// log(high + low) + offset ln 2.
+#[inline(always)]
+fn log_parts<R: Real>(high: R, low: Option<R>, offset: R::Bits) -> Pair<R> {
+    let (start, [ln2_high, ln2_low], inverse, log_high, log_low) = match R::WIDTH {
+        Width::F32 => (
+            LOG_TABLE_32_START,
+            LN2_32,
+            &LOG_TABLE_32_INVERSE,
+            &LOG_TABLE_32_HIGH,
+            &LOG_TABLE_32_LOW,
+        ),
+        Width::F64 => (
+            LOG_TABLE_64_START,
+            LN2_64,
+            &LOG_TABLE_64_INVERSE,
+            &LOG_TABLE_64_HIGH,
+            &LOG_TABLE_64_LOW,
+        ),
     };
-    let first = Pair::constant(TWO_THIRDS_PAIR_32, TWO_THIRDS_PAIR_64);
-    let factor = Pair::ordered_sum(first.high, z.high * rest);
-    let factor = Pair { high: factor.high, low: factor.low + first.low };
-    let cubic = s.times(z.times(factor));
-    s.scaled(2.0).plus(cubic)
+    let one = R::constant(1.0);
+    let place = high.bits() - R::Bits::constant(start);
+    let k = place.shift_right_signed(R::MANTISSA);
+    let exponent = k.shift_left(R::MANTISSA);
+    let interval = place.shift_right(R::MANTISSA - 4);
+    let m = (high.bits() - exponent).real();
+    let c = interval.lookup(inverse).real();
+
+    // Both products are exact: 12 bits by 12 (f32), 26 or 27 by 26 (f64).
+    let upper = upper_half(m);
+    let r_high = upper * c - one;
+    let r_low = (m - upper) * c;
+    let further = low.map(|low| {
+        // At 2^1023 and beyond the scale is not a power of two, and low is 0.
+        let scaled = low * (one.bits() - exponent).real();
+        let zero = R::constant(0.0);
+        R::select(low.equal(zero), zero, scaled) * c
+    });
+    let whole = whole_real::<R>(k + offset);
+    // Multiples of one power of two, so their sum is exact.
+    let large = whole * R::constant(ln2_high) + interval.lookup(log_high).real();
+    let rest = whole * R::constant(ln2_low) + interval.lookup(log_low).real();
+    log_one_plus_small(large, rest, r_high, r_low, further)
+}
+
+/// large + rest + log(1 + r_high + r_low + further): r + u^2 / 2 with the upper half u of r is
+/// exact, all else small. |large| is above |r| or 0.
+#[inline(always)]
+fn log_one_plus_small<R: Real>(
+    large: R,
+    rest: R,
+    r_high: R,
+    r_low: R,
+    further: Option<R>,
+) -> Pair<R> {
+    let r = r_high + r_low;
+    let r = further.map_or(r, |further| r + further);
+    let cubic = match R::WIDTH {
+        Width::F32 => two_chains(r, &LOG_TABLE_32),
+        Width::F64 => two_chains(r, &LOG_TABLE_64),
+    };
+    let half = R::constant(0.5);
+    let upper = upper_half(r);
+    let lower = (r_high - upper) + r_low;
+    let lower = further.map_or(lower, |further| lower + further);
+    let square_high = (half * upper) * upper;
+    let square_low = (half * lower) * (r + upper);
+    let (sum, lost_first) = fast_two_sum(large, upper);
+    let (sum, lost_second) = fast_two_sum(sum, -square_high);
+    // The cubic term is the largest of the small ones, so it is added last.
+    let smaller = ((lower - square_low) + (lost_first + lost_second)) + rest;
+    Pair::ordered_sum(sum, smaller + (r * r) * (r * cubic))
 }
 
 /// log(1 + t) for t > -1 below 2^60.
 #[inline(always)]
 pub(crate) fn log_one_plus<R: Real>(t: Pair<R>) -> Pair<R> {
     let sum = Pair::sum_of(R::constant(1.0), t.high);
-    log_sum(sum.high, sum.low, t.low, R::constant(0.0))
+    log_sum(sum.high, sum.low, t.low)
 }
 
-/// e^x = 2^n * (high + low), n whole. high + low is in [0.7, 1.42], |low| at most 0.01: the pair
-/// is not normalised. |x| must leave n + n below 2^12.
-#[inline(always)]
-pub(crate) fn exp_sum<R: Real>(x: Pair<R>) -> (R, Pair<R>) {
-    let [ln2_high, ln2_low] = match R::WIDTH {
-        Width::F32 => LN2_32,
-        Width::F64 => LN2_64,
-    };
-    let magic = round_magic::<R>();
-    let n = (x.high * R::constant(core::f64::consts::LOG2_E) + magic) - magic;
-    let exact = x.high - n * R::constant(ln2_high);
-    let correction = n * R::constant(ln2_low) - x.low;
-    let r = exact - correction;
-    (n, exp_reduced(r, (exact - r) - correction))
-}
-
-/// e^(r + low) for |r| <= 0.35: 1 + r + r^2 / 2 without any rounding, then the cubic rest.
-#[inline(always)]
-pub(crate) fn exp_reduced<R: Real>(r: R, low: R) -> Pair<R> {
-    let rest = match R::WIDTH {
-        Width::F32 => two_chains(r, &CUBIC_32),
-        Width::F64 => two_chains(r, &CUBIC_64),
-    };
-    let half = R::constant(0.5);
-    let square = Pair::product_of(r, r);
-    let (linear, lost_first) = fast_two_sum(R::constant(1.0), r);
-    let (sum, lost_second) = fast_two_sum(linear, square.high * half);
-    let lost = lost_first + (lost_second + square.low * half);
-    Pair { high: sum, low: lost + ((square.high * r) * rest + low) }
-}
-
-/// The coefficients of `EXPM1` without the first, which is exactly 1/2.
-const CUBIC_32: [f64; 5] = {
-    let [_, rest @ ..] = EXPM1_32;
-    rest
-};
-/// The same for f64.
-const CUBIC_64: [f64; 10] = {
-    let [_, rest @ ..] = EXPM1_64;
-    rest
-};
-
-/// value * 2^n for a whole n within twice the exponent range, in two normal steps: the first is
+/// value * 2^n for a signed n within twice the exponent range, in two normal steps: the first is
 /// exact for a value near 1, the second rounds once where the result is subnormal.
 #[inline(always)]
-pub(crate) fn times_power_of_two<R: Real>(value: R, n: R) -> R {
-    let n = whole_bits(n);
+pub(crate) fn times_power_of_two<R: Real>(value: R, n: R::Bits) -> R {
     let half = n.shift_right_signed(1);
     (value * power_of_two::<R>(half)) * power_of_two::<R>(n - half)
 }
@@ -120,11 +122,11 @@ pub(crate) fn power_of_two<R: Real>(n: R::Bits) -> R {
     (R::constant(1.0).bits() + n.shift_left(R::MANTISSA)).real()
 }
 
-/// A small whole number as a signed integer.
+/// A small signed integer as a number.
 #[inline(always)]
-pub(crate) fn whole_bits<R: Real>(n: R) -> R::Bits {
+pub(crate) fn whole_real<R: Real>(n: R::Bits) -> R {
     let magic = round_magic::<R>();
-    (n + magic).bits() - magic.bits()
+    (n + magic.bits()).real() - magic
 }
 
 /// x within [low, high]; NaN becomes high.
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn logarithms_keep_a_second_half() {
-        let two = log_sum(2.0_f64, 0.0, 0.0, 0.0);
+        let two = log_sum(2.0_f64, 0.0, 0.0);
         assert_eq!(two.high, core::f64::consts::LN_2);
         assert!((two.low - 2.3190468138462996e-17).abs() < 1e-29);
         let small = log_one_plus(Pair { high: 2.0_f64.powi(-40), low: 2.0_f64.powi(-94) });
@@ -166,8 +168,9 @@ mod tests {
 
     #[test]
     fn powers_of_two_reach_the_subnormals() {
-        assert_eq!(times_power_of_two(1.0_f64, -1074.0), 5e-324);
-        assert_eq!(times_power_of_two(1.5_f32, 127.0), 2.5521178e38);
-        assert_eq!(times_power_of_two(1.0_f32, 128.0), f32::INFINITY);
+        let n = |n: i64| core::num::Wrapping(n as u64);
+        assert_eq!(times_power_of_two(1.0_f64, n(-1074)), 5e-324);
+        assert_eq!(times_power_of_two(1.5_f64, n(1023)), 1.348269851146737e308);
+        assert_eq!(times_power_of_two(1.0_f32, core::num::Wrapping(128)), f32::INFINITY);
     }
 }
