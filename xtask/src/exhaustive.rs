@@ -31,6 +31,8 @@ const HEAD: &str = "\
 /// What the words after the command say.
 struct Settings {
     names: Vec<String>,
+    /// `f32` or `f64`; both where empty.
+    width: String,
     write: bool,
     threads: usize,
     /// Stratified inputs of a run.
@@ -109,8 +111,10 @@ impl Job {
 
 pub fn run(root: &Path, words: &[&str]) -> Result<String, String> {
     let settings = settings(words)?;
-    let wanted =
-        |job: &Job| settings.names.is_empty() || settings.names.iter().any(|n| n == job.name());
+    let wanted = |job: &Job| {
+        let named = settings.names.is_empty() || settings.names.iter().any(|n| n == job.name());
+        named && (settings.width.is_empty() || settings.width == job.type_name())
+    };
     let mut failed = Vec::new();
     print!("{HEAD}");
     for job in Job::all().filter(wanted) {
@@ -125,7 +129,7 @@ pub fn run(root: &Path, words: &[&str]) -> Result<String, String> {
         }
     }
     if settings.write {
-        write(root, &settings)?;
+        write(root)?;
     }
     match failed.is_empty() {
         true => Ok("exhaustive: every function within its limit, every special value right".into()),
@@ -136,7 +140,8 @@ pub fn run(root: &Path, words: &[&str]) -> Result<String, String> {
 fn settings(words: &[&str]) -> Result<Settings, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (points, stride) = (10_000_000, 1);
-    let mut settings = Settings { names: Vec::new(), write: false, threads, points, stride };
+    let (names, width) = (Vec::new(), String::new());
+    let mut settings = Settings { names, width, write: false, threads, points, stride };
     for word in words {
         let number = |text: &str| text.parse::<u64>().map_err(|_| format!("not a number: {word}"));
         match word.split_once('=') {
@@ -144,6 +149,7 @@ fn settings(words: &[&str]) -> Result<Settings, String> {
             Some(("--threads", text)) => settings.threads = number(text)? as usize,
             Some(("--points", text)) => settings.points = number(text)?,
             Some(("--stride", text)) => settings.stride = number(text)?.max(1),
+            None if ["f32", "f64"].contains(word) => settings.width = word.to_string(),
             _ if Job::all().any(|job| job.name() == *word) => settings.names.push(word.to_string()),
             _ => return Err(format!("exhaustive: unknown word {word}")),
         }
@@ -151,15 +157,34 @@ fn settings(words: &[&str]) -> Result<Settings, String> {
     Ok(settings)
 }
 
-/// The file that keeps a finished run of this definition.
-fn kept(root: &Path, job: Job, settings: &Settings) -> PathBuf {
+/// The folder of finished runs.
+fn folder(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let count = match job {
-        Job::Single(_) => settings.stride,
+    target.join("exhaustive")
+}
+
+/// The file that keeps a finished run of this definition over as many inputs.
+fn kept(root: &Path, job: Job, settings: &Settings) -> PathBuf {
+    let inputs = match job {
+        Job::Single(_) => (1 << 32) / settings.stride,
         _ => settings.points,
     };
-    let name = format!("{}-{}-{count}-{}", job.name(), job.type_name(), job.fingerprint());
-    target.join("exhaustive").join(name)
+    folder(root).join(format!("{}{inputs}-{}", prefix(job), job.fingerprint()))
+}
+
+fn prefix(job: Job) -> String {
+    format!("{}-{}-", job.name(), job.type_name())
+}
+
+/// The row over the most inputs that is kept for the present definition.
+fn best_kept(root: &Path, job: Job) -> Option<String> {
+    let (prefix, print) = (prefix(job), format!("-{}", job.fingerprint()));
+    let files = fs::read_dir(folder(root)).ok()?.filter_map(Result::ok);
+    let inputs = |name: &str| -> Option<u64> {
+        name.strip_prefix(&prefix)?.strip_suffix(&print)?.parse().ok()
+    };
+    let sized = files.filter_map(|file| Some((inputs(file.file_name().to_str()?)?, file.path())));
+    fs::read_to_string(sized.max()?.1).ok()
 }
 
 /// Makes the run and keeps its row.
@@ -221,17 +246,15 @@ fn date() -> String {
 }
 
 /// Replaces the table of the page: what is kept, else the row that stands there.
-fn write(root: &Path, settings: &Settings) -> Result<(), String> {
+fn write(root: &Path) -> Result<(), String> {
     let path = root.join(PAGE);
     let page = fs::read_to_string(&path).map_err(|e| format!("{PAGE}: {e}"))?;
     let (before, table, after) = split(&page)?;
     let old = |job: Job| table.lines().find(|line| line.starts_with(&job.key()));
     let mut text = HEAD.to_string();
     for job in Job::all() {
-        match fs::read_to_string(kept(root, job, settings)) {
-            Ok(row) => text += &row,
-            Err(_) => text += &old(job).map(|line| format!("{line}\n")).unwrap_or_default(),
-        }
+        let old = || old(job).map(|line| format!("{line}\n"));
+        text += &best_kept(root, job).or_else(old).unwrap_or_default();
     }
     fs::write(&path, format!("{before}{text}{after}")).map_err(|e| format!("{PAGE}: {e}"))
 }

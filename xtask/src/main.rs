@@ -23,7 +23,7 @@ const USAGE: &str = "\
 cargo xtask gen            write the generated text
 cargo xtask gen --check    exit 1 when a generated file is not fresh
 cargo xtask tidy           the project's lints; exit 1 when one finds something
-cargo xtask exhaustive [NAME...] [--write] [--threads=N] [--points=N] [--stride=N]
+cargo xtask exhaustive [NAME...] [f32|f64] [--write] [--threads=N] [--points=N] [--stride=N]
                            errors of the elementary functions over all f32 and 10^7 f64; --write
                            puts the table into docs/numerics.md";
 

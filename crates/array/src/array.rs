@@ -1,6 +1,6 @@
 //! The array: construction, element access, and writing with copy on write.
 
-use crate::convert::{Convert, Number, does_not_fit};
+use crate::convert::{Convert, Number, convert_all, does_not_fit};
 use crate::storage::Storage;
 use crate::view::{Offsets, View, is_row_major};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, Strides, with_element};
@@ -168,7 +168,7 @@ impl Array {
             let view = self.view::<T>();
             Array::build::<T>(self.shape.clone(), |out| match view.contiguous() {
                 Some(elements) => out.copy_from_slice(elements),
-                None => out.iter_mut().zip(view.iter()).for_each(|(o, x)| *o = x),
+                None => view.copy_to(out),
             })
         })
     }
@@ -269,15 +269,11 @@ impl Array {
         if to == self.element_type {
             return self.to_contiguous();
         }
-        let from = self.element_type;
+        let (from, packed) = (self.element_type, self.to_contiguous()?);
         with_element!(from, S => with_element!(to, T => {
-            let view = self.view::<S>();
+            let elements = packed.view::<S>().contiguous().unwrap_or(&[]);
             Array::try_build::<T>(self.shape.clone(), |out| {
-                for (o, x) in out.iter_mut().zip(view.iter()) {
-                    let n = Convert::number(x);
-                    *o = T::from_number(n).ok_or_else(|| does_not_fit(n, to))?;
-                }
-                Ok(())
+                convert_all(elements, out).map_err(|n| does_not_fit(n, to))
             })
         }))
     }

@@ -47,10 +47,10 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// -2^63 and 2^63 are exactly representable, so these bounds are exact.
+/// -2^63 and 2^63 are exactly representable and there is no fraction near them, so these bounds are
+/// exact.
 fn truncated(x: f64) -> Option<i64> {
-    let t = x.trunc();
-    (i64::MIN as f64..-(i64::MIN as f64)).contains(&t).then_some(t as i64)
+    (i64::MIN as f64..-(i64::MIN as f64)).contains(&x).then_some(x as i64)
 }
 
 /// f64 to f32 with the last bit set when inexact ("round to odd"), so that a second rounding to
@@ -117,13 +117,44 @@ convert! {
         other => narrow_f16(other.to_f64()),
     });
     i64: x => Number::I64(x), n => n.to_i64();
-    i32: x => Number::I64(x as i64), n => n.to_i64().and_then(|i| i.try_into().ok());
-    u8: x => Number::I64(x as i64), n => n.to_i64().and_then(|i| i.try_into().ok());
+    i32: x => Number::I64(x as i64), n => match n {
+        Number::F64(x) => (x > -2147483649.0 && x < 2147483648.0).then_some(x as i32),
+        Number::F32(x) => (-2147483648.0..2147483648.0).contains(&x).then_some(x as i32),
+        Number::I64(i) => i.try_into().ok(),
+        Number::Bool(b) => Some(b as i32),
+    };
+    u8: x => Number::I64(x as i64), n => match n {
+        Number::F64(x) => (x > -1.0 && x < 256.0).then_some(x as u8),
+        Number::F32(x) => (x > -1.0 && x < 256.0).then_some(x as u8),
+        Number::I64(i) => i.try_into().ok(),
+        Number::Bool(b) => Some(b as u8),
+    };
     Bool: x => Number::Bool(x.get()), n => Some(Bool::from(match n {
         Number::Bool(b) => b,
         Number::I64(i) => i != 0,
         other => other.to_f64() != 0.0,
     }));
+}
+
+/// Elements converted between two looks at whether all fitted; a block of both types fits L1.
+const BLOCK: usize = 1024;
+
+/// Every element at another type, or the first that does not fit. Without a branch inside a block,
+/// so the compiler makes vectors of it; where every value fits it drops the look as well.
+pub(crate) fn convert_all<S: Convert, T: Convert>(from: &[S], to: &mut [T]) -> Result<(), Number> {
+    for (from, to) in from.chunks(BLOCK).zip(to.chunks_mut(BLOCK)) {
+        let mut all_fit = true;
+        for (to, from) in to.iter_mut().zip(from) {
+            let value = T::from_number(from.number());
+            all_fit &= value.is_some();
+            *to = value.unwrap_or(T::zeroed());
+        }
+        let misfit = |from: &&S| T::from_number(from.number()).is_none();
+        if !all_fit && let Some(from) = from.iter().find(misfit) {
+            return Err(from.number());
+        }
+    }
+    Ok(())
 }
 
 /// The error of a value that its new element type cannot hold.
@@ -147,6 +178,43 @@ mod tests {
         assert_eq!(narrow_f16(1e300).to_f32(), f32::INFINITY);
         assert!(narrow_bf16(f64::NAN).is_nan());
         assert_eq!(narrow_bf16(-0.0).to_bits(), 0x8000);
+    }
+
+    #[test]
+    fn blocks_convert_as_single_elements_and_name_the_first_misfit() {
+        let mut list: Vec<f64> = (0..5000).map(|i| (i as f64 - 2500.0) * 0.37).collect();
+        let mut words = vec![0i32; 5000];
+        assert_eq!(convert_all(&list, &mut words), Ok(()));
+        let one = |x: &f64| i32::from_number(Number::F64(*x)).unwrap();
+        assert!(list.iter().map(one).eq(words.iter().copied()));
+        list[3001] = 3e9;
+        list[4999] = f64::NAN;
+        assert_eq!(convert_all(&list, &mut words), Err(Number::F64(3e9)));
+        let mut halves = vec![f16::ZERO; 5000];
+        assert_eq!(convert_all(&list, &mut halves), Ok(()));
+        assert!(list.iter().zip(&halves).all(|(x, h)| narrow_f16(*x).to_bits() == h.to_bits()));
+    }
+
+    #[test]
+    fn the_ends_of_integer_ranges_are_exact() {
+        for (x, fits) in [
+            (2147483647.9, true),
+            (2147483648.0, false),
+            (-2147483648.9, true),
+            (-2147483649.0, false),
+            (f64::NAN, false),
+        ] {
+            let by_i64 = truncated(x).and_then(|i| i32::try_from(i).ok());
+            assert_eq!(i32::from_number(Number::F64(x)), by_i64, "{x}");
+            assert_eq!(by_i64.is_some(), fits, "{x}");
+        }
+        for x in [-1.0, -0.9, 255.9, 256.0, f64::INFINITY] {
+            let by_i64 = truncated(x).and_then(|i| u8::try_from(i).ok());
+            assert_eq!(u8::from_number(Number::F64(x)), by_i64, "{x}");
+            assert_eq!(u8::from_number(Number::F32(x as f32)), by_i64, "{x}");
+        }
+        assert_eq!(i64::from_number(Number::F64(-9223372036854775808.0)), Some(i64::MIN));
+        assert_eq!(i64::from_number(Number::F64(9223372036854775807.0)), None);
     }
 
     #[test]

@@ -33,6 +33,49 @@ impl<'a, T: Element> View<'a, T> {
         self.data[at as usize]
     }
 
+    /// Writes the elements into `out` in row-major order. The innermost axis is a plain loop, and
+    /// where another axis is the one whose elements lie side by side, squares of 16 by 16 are
+    /// turned, so that a cache line is read once for all its elements.
+    pub fn copy_to(&self, out: &mut [T]) {
+        let rank = self.shape.rank();
+        if rank == 0 || self.shape.contains(&0) {
+            return out.iter_mut().zip(self.iter()).for_each(|(o, x)| *o = x);
+        }
+        let columns = self.shape[rank - 1];
+        let step = self.strides[rank - 1];
+        let turned = rank > 1 && step.unsigned_abs() > 1 && self.strides[rank - 2] == 1;
+        let rows = if turned { self.shape[rank - 2] } else { 1 };
+        let outer = rank - if turned { 2 } else { 1 };
+        let shape = Shape::new(self.shape[..outer].iter().copied()).ok();
+        let Some(shape) = shape.filter(|_| out.len() == self.shape.size()) else { return };
+        let starts = Offsets::new(&shape, &self.strides[..outer], self.offset);
+        for (start, plane) in starts.zip(out.chunks_exact_mut(rows * columns)) {
+            match turned {
+                true => self.turn(start, step, rows, columns, plane),
+                false => {
+                    let at = |i: usize| self.data[(start as isize + i as isize * step) as usize];
+                    plane.iter_mut().enumerate().for_each(|(i, o)| *o = at(i));
+                }
+            }
+        }
+    }
+
+    /// out (rows, columns) of a plane whose rows step by 1 and whose columns by `step`.
+    fn turn(&self, start: usize, step: isize, rows: usize, columns: usize, out: &mut [T]) {
+        const SIDE: usize = 16;
+        for top in (0..rows).step_by(SIDE) {
+            for left in (0..columns).step_by(SIDE) {
+                let height = SIDE.min(rows - top);
+                for column in left..columns.min(left + SIDE) {
+                    let from = (start as isize + column as isize * step) as usize + top;
+                    for (i, x) in self.data[from..from + height].iter().enumerate() {
+                        out[(top + i) * columns + column] = *x;
+                    }
+                }
+            }
+        }
+    }
+
     /// The elements in row-major order, one by one.
     pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
         let data = self.data;
@@ -115,6 +158,28 @@ mod tests {
         assert_eq!(walk(&[0, -1], 2), [2, 1, 0, 2, 1, 0]);
         assert_eq!(Offsets::new(&Shape::scalar(), &[], 4).collect::<Vec<_>>(), [4]);
         assert_eq!(Offsets::new(&Shape::new([3, 0]).unwrap(), &[0, 1], 0).count(), 0);
+    }
+
+    #[test]
+    fn copies_of_every_kind_of_view_read_in_row_major_order() {
+        let data: Vec<i32> = (0..20_000).collect();
+        let views: [(&[usize], &[isize], usize); 8] = [
+            (&[], &[], 7),
+            (&[0, 3], &[3, 1], 0),
+            (&[5], &[-3], 12),
+            (&[33, 50], &[1, 33], 0),
+            (&[50, 33], &[1, -50], 32 * 50),
+            (&[3, 40, 17], &[680, 1, 40], 2),
+            (&[4, 5, 6], &[1, 24, 4], 0),
+            (&[2, 3, 4], &[0, 4, 0], 1),
+        ];
+        for (shape, strides, offset) in views {
+            let shape = Shape::new(shape.iter().copied()).unwrap();
+            let view = View { data: &data, offset, shape: &shape, strides };
+            let mut out = vec![0; shape.size()];
+            view.copy_to(&mut out);
+            assert!(view.iter().eq(out), "{shape} {strides:?}");
+        }
     }
 
     #[test]
