@@ -1,9 +1,9 @@
 //! `cargo xtask exhaustive`: measures the elementary functions against references that share no
-//! text with them. Functions of one number run over all 2^32 bit patterns of f32 and over stratified
-//! f64; functions of two over stratified pairs of both widths. Each finished run is kept below the
-//! target folder under the fingerprint of its definition, so an interrupted command goes on where it
-//! was and a changed definition is measured again. `--write` puts the table into docs/numerics.md,
-//! and a test here fails when a row there is not of the present definition.
+//! text with them. Functions of one number run over all 2^32 bit patterns of f32 and over
+//! stratified f64; functions of two over stratified pairs of both widths. Each finished run is kept
+//! below the target folder under the fingerprint of its definition, so an interrupted command goes
+//! on where it was and a changed definition is measured again. `--write` puts the table into
+//! docs/numerics.md, and a test here fails when a row there is not of the present definition.
 
 mod angle;
 mod double;

@@ -8,7 +8,7 @@
 use crate::level::Task;
 use crate::operand::{Cursor, Operand, Walk};
 use crate::vector::{Float, Simd, Vector};
-use crate::{Lanes, Work};
+use crate::{Lanes, Level, Work};
 use rung_math::{Binary, Compare, Real, Ternary, Unary};
 use std::marker::PhantomData;
 
@@ -22,7 +22,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    fn work(self) -> Work {
+    pub(crate) fn work(self) -> Work {
         match self {
             Cost::Light => Work::Light,
             Cost::Elementary => Work::Elementary,
@@ -110,14 +110,14 @@ pub fn map_in_place<F: Unary, T: Float>(lanes: &Lanes, cost: Cost, data: &mut [T
 }
 
 /// A definition of `K` numbers, whatever its trait.
-trait Kernel<const K: usize>: Copy + Send + Sync + 'static {
+pub(crate) trait Kernel<const K: usize>: Copy + Send + Sync + 'static {
     fn at<R: Real>(x: [R; K]) -> R;
 }
 
 macro_rules! kernel {
     ($name:ident, $trait:ident, $k:literal, |$x:ident, $f:ident| $body:expr) => {
         #[derive(Clone, Copy)]
-        struct $name<F>(PhantomData<F>);
+        pub(crate) struct $name<F>(PhantomData<F>);
         impl<$f: $trait> Kernel<$k> for $name<$f> {
             #[inline(always)]
             fn at<R: Real>($x: [R; $k]) -> R {
@@ -145,6 +145,21 @@ fn drive<F: Kernel<K>, T: Float, const K: usize>(
     let walk = Walk::new(shape, operands.map(|operand| operand.strides));
     // SAFETY: the operands were checked against the shape, and the result has its size.
     unsafe { drive_raw::<F, T, K>(lanes, cost, &walk, starts, out.as_mut_ptr(), out.len()) }
+}
+
+/// The first `K` sources through a kernel into `out`, `length` contiguous elements each; `out` may be
+/// a source.
+///
+/// # Safety
+/// The sources are readable and `out` is writable over that length, at a level the processor has.
+pub(crate) unsafe fn chunk<F: Kernel<K>, T: Float, const K: usize>(
+    level: Level,
+    from: [*const T; 3],
+    out: *mut T,
+    length: usize,
+) {
+    let sources = std::array::from_fn(|k| Source { from: from[k], advance: true });
+    level.run(Block::<F, T, K> { sources, out, length, stream: false, kernel: PhantomData });
 }
 
 /// Pointers that pieces share; they write disjoint ranges.
@@ -264,7 +279,7 @@ fn block_room<T>(k: usize) -> *mut T {
 }
 
 /// Copies `count` elements at stride `step` into `to`.
-unsafe fn gather<T: Copy>(from: *const T, step: isize, count: usize, to: *mut T) {
+pub(crate) unsafe fn gather<T: Copy>(from: *const T, step: isize, count: usize, to: *mut T) {
     // SAFETY: the caller's promise about both ends.
     unsafe {
         match step {

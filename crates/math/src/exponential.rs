@@ -1,8 +1,8 @@
 //! exp, and the parts of it on which all functions with an exponential inside stand:
-//! x = k ln 2 / 16 + r with |r| <= ln 2 / 32, and e^x = 2^(k / 16) e^r. The sixteenth roots of 2 are a
-//! table of sums of two numbers, so that short a polynomial for (e^r - 1 - r) / r^2 serves, and
-//! 2^(k / 16) (e^r - 1) is so small that its roundings hardly count. Error bounds are measured by
-//! `cargo xtask exhaustive`.
+//! x = k ln 2 / 16 + r with |r| <= ln 2 / 32, and e^x = 2^(k / 16) e^r. The sixteenth roots of 2
+//! are a table of sums of two numbers, so that short a polynomial for (e^r - 1 - r) / r^2 serves,
+//! and 2^(k / 16) (e^r - 1) is so small that its roundings hardly count. Error bounds are measured
+//! by `cargo xtask exhaustive`.
 
 use crate::coefficients::{
     EXP_32, EXP_64, LN2_16TH_32, LN2_16TH_64, ROOT_32_HIGH, ROOT_32_LOW, ROOT_64_HIGH, ROOT_64_LOW,

@@ -1,8 +1,8 @@
-//! expm1, exp2, sinh and cosh out of the parts of e^x as 2^n times a sum of two numbers, whose second
-//! part is added after what cancels. expm1 and sinh have polynomials of their own near 0, where too
-//! much would cancel. All scale by 2^n in two steps, so that there is no separate path for overflow
-//! and subnormal results. exp is in `exponential`. Error bounds are measured by
-//! `cargo xtask exhaustive`.
+//! expm1, exp2, sinh and cosh out of the parts of e^x as 2^n times a sum of two numbers, whose
+//! second part is added after what cancels. expm1 and sinh have polynomials of their own near 0,
+//! where too much would cancel. All scale by 2^n in two steps, so that there is no separate path
+//! for overflow and subnormal results. exp is in `exponential`. Error bounds are measured by `cargo
+//! xtask exhaustive`.
 
 use crate::coefficients::{EXPM1_32, EXPM1_64, SINH_32, SINH_64};
 use crate::exponential::{Power, round_magic};

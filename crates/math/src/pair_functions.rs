@@ -1,9 +1,9 @@
-//! The logarithm of a sum of two numbers, the core of the functions that are logarithms in disguise,
-//! and what several functions need at their ends. x = 2^k m, and the mantissa's place among sixteen
-//! intervals gives c near 1 / m with so few bits that r = c m - 1 is exact as a sum of two numbers:
-//! log x = k ln 2 - log c + log(1 + r), |r| <= 0.03, without a division. c is 1 around 1. The logarithm
-//! is right to about 2^-64 (f64) or 2^-37 (f32) relative. Callers keep arguments in range and see to
-//! zeros, infinities and NaN.
+//! The logarithm of a sum of two numbers, the core of the functions that are logarithms in
+//! disguise, and what several functions need at their ends. x = 2^k m, and the mantissa's place
+//! among sixteen intervals gives c near 1 / m with so few bits that r = c m - 1 is exact as a sum
+//! of two numbers: log x = k ln 2 - log c + log(1 + r), |r| <= 0.03, without a division. c is 1
+//! around 1. The logarithm is right to about 2^-64 (f64) or 2^-37 (f32) relative. Callers keep
+//! arguments in range and see to zeros, infinities and NaN.
 
 use crate::coefficients::{
     LN2_32, LN2_64, LOG_TABLE_32, LOG_TABLE_32_HIGH, LOG_TABLE_32_INVERSE, LOG_TABLE_32_LOW,

@@ -1,6 +1,7 @@
-//! tanh: an odd polynomial below 0.55, above it 1 - 2 / (e^2x + 1) with the sum and what the quotient
-//! owes to its rounding kept, so that only the quotient's own rounding, at most a quarter ulp of the
-//! result, is added to the last one. Error bounds are measured by `cargo xtask exhaustive`.
+//! tanh: an odd polynomial below 0.55, above it 1 - 2 / (e^2x + 1) with the sum and what the
+//! quotient owes to its rounding kept, so that only the quotient's own rounding, at most a quarter
+//! ulp of the result, is added to the last one. Error bounds are measured by `cargo xtask
+//! exhaustive`.
 
 use crate::coefficients::{TANH_32, TANH_64};
 use crate::exponential::{Power, fast_two_sum};

@@ -1,7 +1,7 @@
 //! Accuracy of the elementary functions: golden values from high precision arithmetic (written by
 //! benches/lab/coefficients/golden.py) at both widths, a strided sweep over all f32, and the
 //! proof that the traced graph of each definition gives the scalar's bits. `--nocapture` prints
-//! the table of worst errors. The exhaustive f32 sweep is `examples/sweep.rs`.
+//! the table of worst errors. All f32 are swept by `cargo xtask exhaustive`.
 
 use rung_math::*;
 

@@ -1,6 +1,6 @@
-//! The reduction of an angle by multiples of pi / 2 in integer arithmetic: 53 bits of x times the 256
-//! bits of 2 / pi that matter (Payne and Hanek 1983), so no argument loses precision however large
-//! it is. At least 130 bits of the rest are right.
+//! The reduction of an angle by multiples of pi / 2 in integer arithmetic: 53 bits of x times the
+//! 256 bits of 2 / pi that matter (Payne and Hanek 1983), so no argument loses precision however
+//! large it is. At least 130 bits of the rest are right.
 
 use super::double::{Double, HALF_PI, exponent_of};
 
@@ -30,7 +30,8 @@ const TWO_OVER_PI: [u64; 22] = [
     0xA9E391615EE61B08,
 ];
 
-/// x modulo 2 pi as (k, r): x = k pi / 2 + r with |r| at most a little above pi / 4; x >= 0, finite.
+/// x modulo 2 pi as (k, r): x = k pi / 2 + r with |r| at most a little above pi / 4; x >= 0,
+/// finite.
 pub fn quarter_turns(x: f64) -> (u64, Double) {
     if x < 0.78 {
         return (0, Double::from(x));

@@ -1,6 +1,7 @@
 //! The elementary functions under proof: how each is run, and what it is measured against. For f32
-//! that is crate `libm` (a translation of musl's, below 2 ulp of f64, which is 2^-28 ulp of f32); for
-//! f64 the double-double `reference`. NaN, infinities and poles come from `libm` at both widths.
+//! that is crate `libm` (a translation of musl's, below 2 ulp of f64, which is 2^-28 ulp of f32);
+//! for f64 the double-double `reference`. NaN, infinities and poles come from `libm` at both
+//! widths.
 
 use super::double::{HALF_PI, Value};
 use super::error::Expected;

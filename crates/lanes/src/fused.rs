@@ -1,0 +1,182 @@
+//! A chain of element-wise functions in one pass: a program in postfix order is run chunk by chunk, and
+//! what lies between two functions stays in L1. Every step is rounded and stored at the element's
+//! width, so the bits are those of the chain with whole arrays between. Nothing is simplified or
+//! reordered here; which chains are worth it is the caller's knowledge.
+
+use crate::elementwise::{Holds, Of1, Of2, Of3, chunk, gather};
+use crate::operand::{Operand, Walk};
+use crate::vector::Float;
+use crate::{Cost, Lanes, Level};
+use rung_math::{Binary, Compare, Ternary, Unary};
+use smallvec::SmallVec;
+
+/// Elements of a chunk: four numbers' rooms of f64 fill L1.
+const CHUNK: usize = 1024;
+
+/// One step of a program: an operand is put on the stack, or a function takes its arguments from
+/// there, the last one on top, and leaves its result.
+#[derive(Clone, Copy)]
+pub struct Step<T>(Kind<T>);
+
+type Apply<T> = unsafe fn(Level, [*const T; 3], *mut T, usize);
+
+#[derive(Clone, Copy)]
+enum Kind<T> {
+    Operand(usize),
+    Apply { arity: usize, apply: Apply<T> },
+}
+
+impl<T: Float> Step<T> {
+    /// Operand number `k`.
+    pub fn operand(k: usize) -> Step<T> {
+        Step(Kind::Operand(k))
+    }
+
+    /// A function of one number.
+    pub fn unary<F: Unary>() -> Step<T> {
+        Step(Kind::Apply { arity: 1, apply: chunk::<Of1<F>, T, 1> })
+    }
+
+    /// A function of two numbers.
+    pub fn binary<F: Binary>() -> Step<T> {
+        Step(Kind::Apply { arity: 2, apply: chunk::<Of2<F>, T, 2> })
+    }
+
+    /// A function of three numbers.
+    pub fn ternary<F: Ternary>() -> Step<T> {
+        Step(Kind::Apply { arity: 3, apply: chunk::<Of3<F>, T, 3> })
+    }
+
+    /// 1 where a relation holds, else 0.
+    pub fn compare<F: Compare>() -> Step<T> {
+        Step(Kind::Apply { arity: 2, apply: chunk::<Holds<F>, T, 2> })
+    }
+}
+
+/// An operand and how it is walked.
+struct Source<T> {
+    start: *const T,
+    walk: Walk<1>,
+}
+
+/// What the pieces share; they write disjoint ranges of `out`.
+struct Shared<'a, T> {
+    sources: &'a [Source<T>],
+    program: &'a [Step<T>],
+    level: Level,
+    out: *mut T,
+}
+
+// SAFETY: reads are of shared slices, writes of disjoint ranges.
+unsafe impl<T: Send + Sync> Sync for Shared<'_, T> {}
+
+/// out = the program's value over the operands, in row-major order of `shape`.
+///
+/// # Panics
+/// When `out` has not as many elements as `shape`, an operand leaves its slice, or the program does
+/// not leave one value.
+pub fn fused<T: Float>(
+    lanes: &Lanes,
+    cost: Cost,
+    shape: &[usize],
+    program: &[Step<T>],
+    operands: &[Operand<T>],
+    out: &mut [T],
+) {
+    assert_eq!(shape.iter().product::<usize>(), out.len(), "cells of a fused result");
+    let depth = depth(program, operands.len());
+    if out.is_empty() {
+        return;
+    }
+    let source =
+        |x: &Operand<T>| Source { start: x.start(shape), walk: Walk::new(shape, [x.strides]) };
+    let sources: Vec<Source<T>> = operands.iter().map(source).collect();
+    let size = out.len();
+    let shared = Shared { sources: &sources, program, level: lanes.level(), out: out.as_mut_ptr() };
+    let share = size.div_ceil(lanes.pieces(cost.work(), size)).next_multiple_of(CHUNK);
+    lanes.workers().run(size.div_ceil(share), &|piece| {
+        let mut rooms = vec![T::default(); depth * CHUNK];
+        let end = size.min((piece + 1) * share);
+        for at in (piece * share..end).step_by(CHUNK) {
+            // SAFETY: the range is this piece's own, and there is a room for every stack place.
+            unsafe { shared.run(at, CHUNK.min(end - at), &mut rooms) };
+        }
+    });
+}
+
+/// The most places of the stack that the program uses.
+fn depth<T>(program: &[Step<T>], operands: usize) -> usize {
+    let (mut now, mut most) = (0_usize, 0);
+    for step in program {
+        now = match step.0 {
+            Kind::Operand(k) if k < operands => Some(now + 1),
+            Kind::Apply { arity, .. } => now.checked_sub(arity).map(|rest| rest + 1),
+            Kind::Operand(_) => None,
+        }
+        .expect("a fused program reads an operand or argument that is not there");
+        most = most.max(now);
+    }
+    assert_eq!(now, 1, "values that a fused program leaves");
+    most
+}
+
+impl<T: Float> Shared<'_, T> {
+    /// The program over `count` elements from `at` on.
+    ///
+    /// # Safety
+    /// They lie inside `out`, `count` is at most CHUNK, and `rooms` has CHUNK elements for every
+    /// place of the stack.
+    unsafe fn run(&self, at: usize, count: usize, rooms: &mut [T]) {
+        let rooms = rooms.as_mut_ptr();
+        let out = self.out.wrapping_add(at);
+        let mut stack: SmallVec<[*const T; 8]> = SmallVec::new();
+        for (i, step) in self.program.iter().enumerate() {
+            match step.0 {
+                Kind::Operand(k) => {
+                    let room = rooms.wrapping_add(stack.len() * CHUNK);
+                    // SAFETY: the caller's promise; the operand was checked against the shape.
+                    stack.push(unsafe { self.sources[k].read(at, count, room) });
+                }
+                Kind::Apply { arity, apply } => {
+                    let base = stack.len() - arity;
+                    let last = i + 1 == self.program.len();
+                    let to = if last { out } else { rooms.wrapping_add(base * CHUNK) };
+                    let from = std::array::from_fn(|k| stack[base + k.min(arity - 1)]);
+                    // SAFETY: every argument and the result hold `count` elements; a result may
+                    // take the room of an argument, which is read before it is written.
+                    unsafe { apply(self.level, from, to, count) };
+                    stack.truncate(base);
+                    stack.push(to.cast_const());
+                }
+            }
+        }
+        if stack[0] != out.cast_const() {
+            // SAFETY: a program of one operand; it holds `count` elements.
+            unsafe { std::ptr::copy(stack[0], out, count) };
+        }
+    }
+}
+
+impl<T: Float> Source<T> {
+    /// `count` elements from row-major position `at`: where they lie, or gathered into `room`.
+    ///
+    /// # Safety
+    /// They lie inside the operand, and `room` has space for them.
+    unsafe fn read(&self, at: usize, count: usize, room: *mut T) -> *const T {
+        let mut cursor = self.walk.at(at);
+        let step = self.walk.steps()[0];
+        if step == 1 && cursor.left() >= count {
+            return self.start.wrapping_offset(cursor.offsets[0]);
+        }
+        let mut done = 0;
+        while done < count {
+            let length = cursor.left().min(count - done);
+            let from = self.start.wrapping_offset(cursor.offsets[0]);
+            // SAFETY: the caller's promise.
+            unsafe { gather(from, step, length, room.add(done)) };
+            cursor.advance(length);
+            done += length;
+        }
+        room
+    }
+}
