@@ -212,7 +212,7 @@ fn runs_on(op: &Op) -> Vec<String> {
     let condition = match op.rungs.device {
         Entry::Has(member) => match member.offer {
             // What moves more than it computes has no threshold by the default costs.
-            Offer::RoundTrip(family) if (WGPU.thresholds)(family).is_none() => {
+            Offer::RoundTrip(family) if WGPU.thresholds.of(family).is_none() => {
                 "but by the default costs moving the operands is never worth it".to_string()
             }
             Offer::RoundTrip(family) => {
