@@ -63,13 +63,20 @@ fn page(introduction: &str, holds: impl Fn(&Op) -> bool) -> String {
 
 /// A link to the section, whose anchor is its heading without punctuation.
 fn link(op: &Op) -> String {
-    let shown = if op.setf { called(op) } else { op.name().to_string() };
-    format!("[{shown}](#{})", anchor(op))
+    match op.setf {
+        true => format!("[{}](#{})", called(op), anchor(op)),
+        false => format!("[{}](#{})", op.name(), anchor(op)),
+    }
 }
 
+/// What a heading is called in addresses: without punctuation, with hyphens for spaces.
 fn anchor(op: &Op) -> String {
-    let keeps = |c: &char| c.is_alphanumeric() || *c == '-' || *c == ' ';
-    called(op).chars().filter(keeps).collect::<String>().replace(' ', "-")
+    let kept = |c: char| match c {
+        ' ' => Some('-'),
+        '-' | '_' => Some(c),
+        c => c.is_alphanumeric().then_some(c),
+    };
+    called(op).chars().filter_map(kept).collect()
 }
 
 /// Words on lines of up to 100 columns.
@@ -227,7 +234,7 @@ fn runs_on(op: &Op) -> Vec<String> {
     let condition = match op.rungs.device {
         Entry::Has(member) => match member.offer {
             // What moves more than it computes has no threshold by the default costs.
-            Offer::RoundTrip(family) if (WGPU.thresholds)(family).is_none() => {
+            Offer::RoundTrip(family) if WGPU.thresholds.of(family).is_none() => {
                 "but by the default costs moving the operands is never worth it".to_string()
             }
             Offer::RoundTrip(family) => {

@@ -13,6 +13,10 @@ const WATCHED: &[&str] = &["crates/lisp/src/", "crates/cli/src/", "crates/lisp/l
 
 /// Operation names that Common Lisp, a flag or a keyword uses as well.
 const HOMONYMS: &[&str] = &[
+    "*",
+    "+",
+    "-",
+    "/",
     "abs",
     "acos",
     "acosh",
@@ -36,11 +40,13 @@ const HOMONYMS: &[&str] = &[
     "less",
     "log",
     "mean",
+    "mod",
     "negative",
     "round",
     "row",
     "seed",
     "shape",
+    "shift",
     "sign",
     "sin",
     "sinh",
@@ -49,6 +55,7 @@ const HOMONYMS: &[&str] = &[
     "sort",
     "sqrt",
     "square",
+    "stack",
     "sub",
     "sum",
     "tan",

@@ -232,6 +232,38 @@ impl Array {
         })
     }
 
+    /// The elements in row-major order, as numbers in a list.
+    pub fn to_numbers(&self) -> Result<Vec<Number>> {
+        let mut numbers = Vec::new();
+        // A broadcast view has any size.
+        numbers.try_reserve_exact(self.size()).map_err(|_| {
+            let text = format!("no memory for the elements of an array of shape {}", self.shape);
+            Error::new(ErrorKind::Memory, text)
+        })?;
+        with_element!(self.element_type, T => {
+            numbers.extend(self.view::<T>().iter().map(Convert::number));
+        });
+        Ok(numbers)
+    }
+
+    /// The numbers in row-major order, each rounded once; their count must be the shape's size.
+    pub fn from_numbers(
+        element_type: ElementType,
+        shape: Shape,
+        numbers: &[Number],
+    ) -> Result<Array> {
+        if numbers.len() != shape.size() {
+            let text = format!("{} numbers do not fill shape {shape}", numbers.len());
+            return Err(Error::new(ErrorKind::Shape, text));
+        }
+        with_element!(element_type, T => Array::try_build::<T>(shape, |out| {
+            for (o, &n) in out.iter_mut().zip(numbers) {
+                *o = T::from_number(n).ok_or_else(|| does_not_fit(n, element_type))?;
+            }
+            Ok(())
+        }))
+    }
+
     /// A packed copy at another element type; fails on the first value that does not fit.
     pub fn convert(&self, to: ElementType) -> Result<Array> {
         if to == self.element_type {

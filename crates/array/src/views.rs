@@ -1,6 +1,6 @@
 //! Views: reshape, transpose, slice, broadcast and row, none of which copies an element.
 //!
-//! `reshape` of an array that is not contiguous is the one that must copy.
+//! `reshape` is the one that copies, where no strides walk the elements in their old order.
 
 use crate::array::Array;
 use rung_base::{Error, ErrorKind, Result, Shape, Strides};
@@ -59,9 +59,59 @@ impl Array {
                 ),
             ));
         }
-        let packed = self.to_contiguous()?;
+        if self.is_contiguous() {
+            let strides = shape.strides();
+            return Ok(self.with_layout(shape, strides, self.offset));
+        }
+        if let Some(strides) = split_or_joined(&self.shape, &self.strides, &shape) {
+            return Ok(self.with_layout(shape, strides, self.offset));
+        }
+        let packed = self.to_owned_copy()?;
         let strides = shape.strides();
         Ok(packed.with_layout(shape, strides, packed.offset))
+    }
+
+    /// An axis of extent 1 more, before axis `at` (at most the rank).
+    pub fn with_axis(&self, at: usize) -> Result<Array> {
+        let (mut extents, mut strides) = (self.shape.to_vec(), self.strides.clone());
+        if at > extents.len() {
+            let text = format!("axis out of range: {at} in a result of {} axes", extents.len() + 1);
+            return Err(Error::new(ErrorKind::Axis, text));
+        }
+        extents.insert(at, 1);
+        strides.insert(at, 0);
+        Ok(self.with_layout(Shape::new(extents)?, strides, self.offset))
+    }
+
+    /// The array without these axes, each of extent 1.
+    pub fn without_axes(&self, axes: &[usize]) -> Result<Array> {
+        if let Some(&axis) = axes.iter().find(|&&a| self.shape.get(a) != Some(&1)) {
+            let text = format!("axis {axis} of shape {} is not of extent 1", self.shape);
+            return Err(Error::new(ErrorKind::Axis, text));
+        }
+        let kept = || (0..self.rank()).filter(|axis| !axes.contains(axis));
+        let shape = Shape::new(kept().map(|axis| self.shape[axis]))?;
+        let strides = kept().map(|axis| self.strides[axis]).collect();
+        Ok(self.with_layout(shape, strides, self.offset))
+    }
+
+    /// The elements (i, i + k) of a matrix.
+    pub fn diagonal_at(&self, k: i64) -> Result<Array> {
+        let &[rows, columns] = &self.shape[..] else {
+            let text = format!("expects a matrix: got shape {}", self.shape);
+            return Err(Error::new(ErrorKind::Shape, text));
+        };
+        let past = usize::try_from(k.unsigned_abs()).unwrap_or(usize::MAX);
+        let (row, column) = if k < 0 { (past, 0) } else { (0, past) };
+        let count = rows.saturating_sub(row).min(columns.saturating_sub(column));
+        if count == 0 {
+            return Ok(self.with_layout(Shape::vector(0), smallvec::smallvec![1], 0));
+        }
+        let offset = self.offset as isize
+            + row as isize * self.strides[0]
+            + column as isize * self.strides[1];
+        let step = if count > 1 { self.strides[0] + self.strides[1] } else { 0 };
+        Ok(self.with_layout(Shape::vector(count), smallvec::smallvec![step], offset as usize))
     }
 
     /// Axis i of the result is axis `axes[i]` of this array.
@@ -181,6 +231,39 @@ impl Array {
     }
 }
 
+/// The strides that walk `to` in the order in which `from` is walked: each group of axes with
+/// the same product must be one even step in the old array. `None` where one is not.
+fn split_or_joined(from: &Shape, strides: &[isize], to: &Shape) -> Option<Strides> {
+    let axes = from.iter().copied().zip(strides.iter().copied()).filter(|(extent, _)| *extent != 1);
+    let old: Vec<(usize, isize)> = axes.collect();
+    let mut result: Strides = smallvec::smallvec![0; to.rank()];
+    let (mut taken, mut axis) = (0, 0);
+    while taken < old.len() {
+        let (mut extent, mut last, first) = (old[taken].0, taken, axis);
+        let mut size = 1;
+        while size != extent || axis == first {
+            if size < extent {
+                size *= *to.get(axis)?;
+                axis += 1;
+                continue;
+            }
+            // One more old axis joins the group: it must continue the one before.
+            let &(inner, step) = old.get(last + 1)?;
+            if old[last].1 != step * inner as isize {
+                return None;
+            }
+            (extent, last) = (extent * inner, last + 1);
+        }
+        let mut inside = old[last].1;
+        for new in (first..axis).rev() {
+            result[new] = inside;
+            inside *= to[new] as isize;
+        }
+        taken = last + 1;
+    }
+    Some(result)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,5 +333,61 @@ mod tests {
         let mut row = counting(&[3, 0]).row(2).unwrap();
         assert!(row.as_slice::<i64>().unwrap().is_empty());
         assert!(row.make_mut::<i64>().unwrap().is_empty());
+    }
+
+    /// Whether two arrays read the same storage.
+    fn shares(a: &Array, b: &Array) -> bool {
+        std::sync::Arc::ptr_eq(&a.storage, &b.storage)
+    }
+
+    #[test]
+    fn reshape_copies_only_where_it_must() {
+        let a = counting(&[4, 6, 5]);
+        let reshaped = |a: &Array, extents: &[usize]| {
+            let shape = Shape::new(extents.iter().copied()).unwrap();
+            let r = a.reshape(shape).unwrap();
+            assert_eq!(list::<i64>(&r), list::<i64>(a), "{extents:?}");
+            shares(a, &r)
+        };
+        let turned = a.transpose(&[2, 0, 1]).unwrap();
+        assert!(reshaped(&turned, &[5, 24]));
+        assert!(reshaped(&turned, &[5, 2, 2, 3, 1, 2]));
+        assert!(reshaped(&turned, &[1, 5, 8, 3]));
+        assert!(!reshaped(&turned, &[10, 12]));
+        assert!(!reshaped(&turned, &[120]));
+        let back = a.slice(&[SliceSpec { start: None, end: None, step: -1 }]).unwrap();
+        assert!(reshaped(&back, &[2, 2, 30]));
+        assert!(!reshaped(&back, &[120]));
+        let one = a.row(0).unwrap().row(0).unwrap().row(0).unwrap();
+        let repeated = one.broadcast_to(&Shape::new([2, 3]).unwrap()).unwrap();
+        assert!(reshaped(&repeated, &[6]));
+        assert!(reshaped(&counting(&[5]).row(1).unwrap(), &[1, 1]));
+        assert!(reshaped(&counting(&[0, 3]).transpose(&[1, 0]).unwrap(), &[0, 7]));
+    }
+
+    #[test]
+    fn axes_of_extent_one_come_and_go_without_a_copy() {
+        let a = counting(&[2, 3]).transpose(&[1, 0]).unwrap();
+        let b = a.with_axis(1).unwrap().with_axis(3).unwrap();
+        assert_eq!(b.shape()[..], [3, 1, 2, 1]);
+        assert!(shares(&a, &b));
+        let c = b.without_axes(&[1, 3]).unwrap();
+        assert_eq!((c.shape(), list::<i64>(&c)), (a.shape(), list(&a)));
+        assert!(b.without_axes(&[0]).is_err() && a.with_axis(3).is_err());
+    }
+
+    #[test]
+    fn diagonals_are_views_of_every_offset() {
+        let a = counting(&[3, 4]);
+        let diagonal = |k| list::<i64>(&a.diagonal_at(k).unwrap());
+        assert_eq!(diagonal(0), [0, 5, 10]);
+        assert_eq!(diagonal(3), [3]);
+        assert_eq!(diagonal(-1), [4, 9]);
+        for k in [4, -3, i64::MAX, i64::MIN] {
+            assert_eq!(diagonal(k), []);
+        }
+        let turned = a.transpose(&[1, 0]).unwrap().diagonal_at(-1).unwrap();
+        assert_eq!(list::<i64>(&turned), [1, 6, 11]);
+        assert!(counting(&[3]).diagonal_at(0).is_err());
     }
 }

@@ -4,7 +4,7 @@
 //! the seconds for each.
 
 use rung_lanes::elementwise::map;
-use rung_lanes::{Cost, Lanes, Matrix, Operand, fold, product};
+use rung_lanes::{Cost, Lanes, Matrix, Operand, matvec, product};
 use std::time::{Duration, Instant};
 
 const SIDE: usize = 256;
@@ -34,7 +34,7 @@ fn main() {
     });
     println!("product {rate:.0}");
     let rate = throughput(seconds, || {
-        fold::matvec(&lanes, matrix(&x, LONG), Operand::new(&x, 0, &[1]), &mut out[..LONG]);
+        matvec(&lanes, matrix(&x, LONG), Operand::new(&x, 0, &[1]), &mut out[..LONG]);
     });
     println!("matvec {rate:.0}");
     let x = vec![0.5f64; ELEMENTS];

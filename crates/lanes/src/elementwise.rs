@@ -147,8 +147,8 @@ fn drive<F: Kernel<K>, T: Float, const K: usize>(
     unsafe { drive_raw::<F, T, K>(lanes, cost, &walk, starts, out.as_mut_ptr(), out.len()) }
 }
 
-/// The first `K` sources through a kernel into `out`, `length` contiguous elements each; `out` may be
-/// a source.
+/// The first `K` sources through a kernel into `out`, `length` contiguous elements each; `out` may
+/// be a source.
 ///
 /// # Safety
 /// The sources are readable and `out` is writable over that length, at a level the processor has.

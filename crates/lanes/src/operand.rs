@@ -114,6 +114,7 @@ impl<const K: usize> Walk<K> {
 }
 
 /// A position in a walk: what is left of the current run, and where each operand is.
+#[derive(Clone)]
 pub(crate) struct Cursor<'a, const K: usize> {
     walk: &'a Walk<K>,
     index: SmallVec<[usize; 4]>,

@@ -3,8 +3,8 @@
 use rung_lanes::elementwise::{compare, map, map_in_place, zip, zip3};
 use rung_lanes::{Cost, Float, Lanes, Level, Operand};
 use rung_math::{
-    Abs, Add, Binary, Compare, Div, Equal, Less, Maximum, Minimum, Mul, Negative, NotEqual, Real,
-    Relu, Sign, Sqrt, Sub, Ternary, Unary, Where,
+    Abs, Add, Binary, Clip, Compare, Div, Equal, Less, Maximum, Minimum, Mul, Negative, NotEqual,
+    Real, Relu, Sign, Sqrt, Sub, Ternary, Unary,
 };
 
 fn specials<T: Float>(seed: u64, count: usize) -> Vec<T> {
@@ -141,18 +141,19 @@ fn every_layout_gives_the_definition_at_every_level_and_thread_count() {
 #[test]
 fn three_operands_and_in_place() {
     let lanes = Lanes::new(2);
-    let mask = specials::<f32>(1, 100);
-    let (yes, no) = (specials::<f32>(2, 10_000), [5.0_f32]);
+    let x = specials::<f32>(1, 100);
+    let (low, high) = (specials::<f32>(2, 10_000), [5.0_f32]);
     let shape = [100, 100];
     let mut out = vec![0.0; 10_000];
     let operands = [
-        Operand::new(&mask, 0, &[1, 0]),
-        Operand::new(&yes, 0, &[1, 100]),
-        Operand::new(&no, 0, &[0, 0]),
+        Operand::new(&x, 0, &[1, 0]),
+        Operand::new(&low, 0, &[1, 100]),
+        Operand::new(&high, 0, &[0, 0]),
     ];
-    zip3::<Where, f32>(&lanes, Cost::Light, &shape, operands, &mut out);
+    zip3::<Clip, f32>(&lanes, Cost::Light, &shape, operands, &mut out);
     for (i, got) in out.iter().enumerate() {
-        assert_same(*got, Where::at(mask[i / 100], yes[i % 100 * 100 + i / 100], 5.0), "where");
+        let want = <Clip as Ternary>::at(x[i / 100], low[i % 100 * 100 + i / 100], 5.0);
+        assert_same(*got, want, "clip");
     }
     let mut data = specials::<f64>(3, 100_003);
     let before = data.clone();

@@ -35,6 +35,18 @@ pub trait IntegerBinary: Copy + Default + Send + Sync + 'static {
     fn at(a: i64, b: i64) -> i64;
 }
 
+/// The meaning of a `Unary` for integers; results wrap.
+pub trait IntegerUnary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at(x: i64) -> i64;
+}
+
+/// The meaning of a `Ternary` for integers.
+pub trait IntegerTernary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at(a: i64, b: i64, c: i64) -> i64;
+}
+
 /// The meaning of a `Compare` for integers.
 pub trait IntegerCompare: Copy + Default + Send + Sync + 'static {
     /// The definition.
@@ -49,6 +61,13 @@ macro_rules! unary {
         impl Unary for $name {
             #[inline(always)]
             fn at<R: Real>($x: R) -> R { $body }
+        }
+    };
+    ($(#[$doc:meta])* $name:ident, |$x:ident| $body:expr, integers $integers:expr) => {
+        unary!($(#[$doc])* $name, |$x| $body);
+        impl IntegerUnary for $name {
+            #[inline(always)]
+            fn at($x: i64) -> i64 { $integers }
         }
     };
 }
@@ -93,13 +112,13 @@ unary!(
     Sqrt, |x| x.sqrt());
 unary!(
     /// Clears the sign bit.
-    Abs, |x| x.abs());
+    Abs, |x| x.abs(), integers x.wrapping_abs());
 unary!(
     /// Flips the sign bit.
-    Negative, |x| -x);
+    Negative, |x| -x, integers x.wrapping_neg());
 unary!(
     /// x * x.
-    Square, |x| x * x);
+    Square, |x| x * x, integers x.wrapping_mul(x));
 unary!(
     /// 1 / x.
     Reciprocal, |x| R::constant(1.0) / x);
@@ -110,10 +129,10 @@ Sign, |x| {
     let positive = R::select(zero.less(x), R::constant(1.0), zero);
     let signed = R::select(x.less(zero), R::constant(-1.0), positive);
     R::select(x.is_nan(), R::canonical_nan(), signed)
-});
+}, integers x.signum());
 unary!(
     /// The larger of x and +0.0, so +0.0 for -0.0; NaN for NaN.
-    Relu, |x| <Maximum as Binary>::at(x, R::constant(0.0)));
+    Relu, |x| <Maximum as Binary>::at(x, R::constant(0.0)), integers x.max(0));
 
 binary!(
     /// a + b.
@@ -210,13 +229,10 @@ impl Close {
     }
 }
 
-/// `yes` where the mask number is true: anything but a zero, NaN included.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Where;
-impl Ternary for Where {
+impl IntegerTernary for Clip {
     #[inline(always)]
-    fn at<R: Real>(mask: R, yes: R, no: R) -> R {
-        R::select(mask.equal(R::constant(0.0)), no, yes)
+    fn at(a: i64, low: i64, high: i64) -> i64 {
+        a.max(low).min(high)
     }
 }
 
@@ -261,16 +277,14 @@ mod tests {
 
     #[test]
     fn sign_relu_and_clip() {
-        same(Sign::at(-0.0), 0.0);
-        same(Sign::at(-5.0e-324), -1.0);
-        same(Sign::at(f64::INFINITY), 1.0);
-        same(Sign::at(-f64::NAN), f64::canonical_nan());
-        same(Relu::at(-0.0), 0.0);
-        same(Relu::at(-1.0), 0.0);
-        same(Relu::at(2.5), 2.5);
-        same(Clip::at(7.0, -1.0, 3.0), 3.0);
-        same(Where::at(f64::NAN, 1.0, 2.0), 1.0);
-        same(Where::at(-0.0, 1.0, 2.0), 2.0);
+        same(<Sign as Unary>::at(-0.0), 0.0);
+        same(<Sign as Unary>::at(-5.0e-324), -1.0);
+        same(<Sign as Unary>::at(f64::INFINITY), 1.0);
+        same(<Sign as Unary>::at(-f64::NAN), f64::canonical_nan());
+        same(<Relu as Unary>::at(-0.0), 0.0);
+        same(<Relu as Unary>::at(-1.0), 0.0);
+        same(<Relu as Unary>::at(2.5), 2.5);
+        same(<Clip as Ternary>::at(7.0, -1.0, 3.0), 3.0);
     }
 
     #[test]
@@ -287,5 +301,10 @@ mod tests {
         assert_eq!(<Add as IntegerBinary>::at(i64::MAX, 1), i64::MIN);
         assert_eq!(<Mul as IntegerBinary>::at(i64::MIN, -1), i64::MIN);
         assert_eq!(<Maximum as IntegerBinary>::at(-3, 2), 2);
+        assert_eq!(<Abs as IntegerUnary>::at(i64::MIN), i64::MIN);
+        assert_eq!(<Square as IntegerUnary>::at(1 << 32), 0);
+        assert_eq!([-3, 0, 9].map(<Sign as IntegerUnary>::at), [-1, 0, 1]);
+        assert_eq!([-3, 4].map(<Relu as IntegerUnary>::at), [0, 4]);
+        assert_eq!(<Clip as IntegerTernary>::at(7, -1, 3), 3);
     }
 }

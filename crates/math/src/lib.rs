@@ -30,6 +30,7 @@ mod inverse_trigonometric;
 pub mod locate;
 mod logarithm;
 mod logarithms;
+mod logic;
 pub mod order;
 mod pair;
 mod pair_functions;
@@ -40,6 +41,7 @@ pub mod product;
 pub mod quantized;
 pub mod random;
 pub mod real;
+mod remainder;
 mod roots;
 mod rounding;
 pub mod rows;
@@ -58,15 +60,20 @@ pub use exponential::Exp;
 pub use exponentials::{Cosh, Exp2, Expm1, Sinh};
 pub use function::{
     Abs, Add, Binary, Clip, Close, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
-    IntegerCompare, LargerNumber, Less, LessEqual, Maximum, Minimum, Mul, Negative, NotEqual,
-    Reciprocal, Relu, Sign, SmallerNumber, Sqrt, Square, Sub, Ternary, Unary, Where,
+    IntegerCompare, IntegerTernary, IntegerUnary, LargerNumber, Less, LessEqual, Maximum, Minimum,
+    Mul, Negative, NotEqual, Reciprocal, Relu, Sign, SmallerNumber, Sqrt, Square, Sub, Ternary,
+    Unary,
 };
 pub use graph::{Graph, Id, Kind, Node};
 pub use inverse_trigonometric::{Acos, Asin, Atan, Atan2};
 pub use logarithm::Log;
 pub use logarithms::{Acosh, Asinh, Atanh, Log1p, Log2, Log10};
+pub use logic::{IsFinite, IsInfinite, IsNan, LogicalAnd, LogicalNot, LogicalOr, LogicalXor};
 pub use power::Power;
 pub use real::{Bits, Mask, Real, Width};
+pub use remainder::{
+    BitAnd, BitOr, BitXor, Division, FloorDivide, IntegerPower, Mod, Remainder, Shift,
+};
 pub use roots::{Cbrt, Hypot};
 pub use rounding::{Ceil, CopySign, Floor, RoundEven, Trunc};
 pub use tangent::Tan;

@@ -119,12 +119,12 @@ fn relations() {
 #[test]
 fn functions_of_three_numbers() {
     let clip = trace_ternary::<Clip>(Width::F64);
-    let choose = trace_ternary::<Where>(Width::F32);
+    let narrow_clip = trace_ternary::<Clip>(Width::F32);
     for (a, b) in HURTING.into_iter().flat_map(|a| HURTING.map(|b| (a, b))) {
         let bits = clip.evaluate(&[a.to_bits(), b.to_bits(), 2.0_f64.to_bits()]);
-        assert_eq!(bits, Clip::at(a, b, 2.0).to_bits(), "{a:e} {b:e}");
-        let bits = choose.evaluate(&[narrow(a), narrow(b), narrow(7.0)]);
-        let expected = Where::at(a as f32, b as f32, 7.0).to_bits() as u64;
+        assert_eq!(bits, <Clip as Ternary>::at(a, b, 2.0).to_bits(), "{a:e} {b:e}");
+        let bits = narrow_clip.evaluate(&[narrow(a), narrow(b), narrow(7.0)]);
+        let expected = <Clip as Ternary>::at(a as f32, b as f32, 7.0).to_bits() as u64;
         assert!(same(bits, expected, Width::F32), "{a:e} {b:e}");
     }
 }

@@ -341,7 +341,12 @@ fn shape_error(got: &Value) -> Error {
 }
 
 fn count_error(op: &'static Op, got: usize, needed: usize, most: usize) -> Error {
-    let count = if needed == most { format!("{needed}") } else { format!("{needed} to {most}") };
+    let any_more = op.parameters.iter().any(|p| p.place == Place::Rest);
+    let count = match needed == most {
+        true if any_more => format!("at least {needed}"),
+        true => format!("{needed}"),
+        false => format!("{needed} to {most}"),
+    };
     let plural = if most == 1 { "" } else { "s" };
     let keywords = op.parameters.iter().any(|p| p.place == Place::Keyword);
     let positional = if keywords { "positional " } else { "" };

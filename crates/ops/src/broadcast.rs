@@ -1,5 +1,5 @@
-//! Operations of two or three operands that broadcast: arithmetic, the elementary functions
-//! of two numbers, comparisons, `where`.
+//! Operations of two operands that broadcast: arithmetic, the elementary functions of two
+//! numbers, comparisons and what is true of both.
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
@@ -7,20 +7,21 @@ use crate::call::{
     lay_out, types_of, width_of,
 };
 use crate::decline::{Answer, Decline};
+use crate::elementwise::MASK;
 use crate::record::{
-    Arithmetic, Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op,
-    Parameter, Part, Prepare, Quick, Rungs, required,
+    Arithmetic, Definition, Entry, Exactness, Family, Kind, Member, NO_LIBRARY, Offer, Op,
+    Parameter, Part, Prepare, Quick, Rungs, keyword, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
 use rung_kernel::broadcast;
-use rung_lanes::Lanes;
 use rung_lanes::elementwise::{self as drivers, Cost};
+use rung_lanes::{Lanes, each};
 use rung_math::{
-    self as math, Binary, Compare, Graph, IntegerBinary, IntegerCompare, Ternary, Width,
-    trace_binary, trace_compare,
+    self as math, Binary, Compare, Graph, IntegerBinary, IntegerCompare, Width, trace_binary,
+    trace_compare,
 };
 use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
@@ -67,12 +68,6 @@ pub const OPS: &[Op] = &[
         doc: "The smaller of two operands; NaN if either is; -0.0 counts as below +0.0.",
         example: "(la:minimum #d(1 5) 3) => #d(1.0 3.0)",
         ..arithmetic::<math::Minimum>()
-    },
-    Op {
-        names: &["power"],
-        doc: "The first operand raised to the second; x^0 and 1^y are 1 even for NaN.",
-        example: "(la:power #d(2 9 -8) #d(10 0.5 3)) => #d(1024.0 3.0 -512.0)",
-        ..elementary::<math::Power>()
     },
     Op {
         names: &["atan2"],
@@ -135,46 +130,33 @@ pub const OPS: &[Op] = &[
         ..comparison::<math::LessEqual>()
     },
     Op {
-        names: &["where"],
-        doc: "Elements of x where the mask is not zero (NaN is not), elements of y elsewhere.",
-        parameters: &[
-            required("mask", Kind::Operand),
-            required("x", Kind::Operand),
-            required("y", Kind::Operand),
-        ],
-        result: "an array of the common shape, of the width of x if that is an array, else of y",
-        types: FLOATS,
-        prepare: prepare_where,
-        rungs: ternary::<math::Where>(),
-        samples: where_samples,
-        example: "(la:where (la:greater #d(1 5 3) 2) #d(1 5 3) 0) => #d(0.0 5.0 3.0)",
-        ..Op::BASE
+        names: &["logical-and"],
+        doc: "1 where both operands are true, else 0; zero is false, NaN is true.",
+        example: "(la:logical-and #d(0 1 2) #d(1 1 0)) => #d(0.0 1.0 0.0)",
+        ..connective::<math::LogicalAnd>()
     },
     Op {
-        names: &["clip"],
-        doc: "Each element raised to a lower and then lowered to an upper bound; nil is no bound.",
-        parameters: &[
-            required("a", Kind::Operand),
-            required("low", Kind::Operand),
-            required("high", Kind::Operand),
-        ],
-        result: "an array of the common shape, of the width of the first float array",
-        types: FLOATS,
-        prepare: prepare_clip,
-        rungs: ternary::<math::Clip>(),
-        samples: || {
-            let bounds = [samples::number(-0.5), samples::number(1.5)];
-            let all = samples::unary(3.0).into_iter();
-            all.map(|a| [a, bounds.to_vec()].concat()).collect()
-        },
-        example: "(la:clip #d(-1 0.5 7) 0 nil) => #d(0.0 0.5 7.0)",
-        ..Op::BASE
+        names: &["logical-or"],
+        doc: "1 where an operand is true, else 0; zero is false, NaN is true.",
+        example: "(la:logical-or #d(0 1 0) #d(1 1 0)) => #d(1.0 1.0 0.0)",
+        ..connective::<math::LogicalOr>()
+    },
+    Op {
+        names: &["logical-xor"],
+        doc: "1 where exactly one operand is true, else 0; zero is false, NaN is true.",
+        example: "(la:logical-xor #d(0 1 2) #d(1 1 0)) => #d(1.0 0.0 1.0)",
+        ..connective::<math::LogicalXor>()
     },
 ];
 
-const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
+pub const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
+const MASK_PAIR: &[Parameter] = &[
+    required("a", Kind::Operand),
+    required("b", Kind::Operand),
+    keyword("element-type", Kind::ElementType),
+];
 
-const fn operation(prepare: Prepare, rungs: Rungs) -> Op {
+pub const fn operation(prepare: Prepare, rungs: Rungs) -> Op {
     Op {
         parameters: PAIR,
         result: "an array of the common shape; its float type is that of the first float array",
@@ -185,51 +167,45 @@ const fn operation(prepare: Prepare, rungs: Rungs) -> Op {
     }
 }
 
-const fn rungs<F: Binary>(portable: fn(&Call) -> Result<Array>) -> Rungs {
+const fn rungs<F: Binary>(
+    portable: fn(&Call) -> Result<Array>,
+    lanes: fn(&Call, &Lanes) -> Result<Answer>,
+) -> Rungs {
     Rungs {
         portable: Definition::One(portable),
-        lanes: Entry::Has(lanes::<F>),
+        lanes: Entry::Has(lanes),
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: device::<F> }),
     }
 }
 
-const fn ternary<F: Ternary>() -> Rungs {
-    Rungs {
-        portable: Definition::One(ternary_portable::<F>),
-        lanes: Entry::Has(ternary_lanes::<F>),
-        library: Entry::None(NO_LIBRARY),
-        device: Entry::None("three operands move more bytes than they save time"),
-    }
-}
-
 const fn arithmetic<F: Binary + IntegerBinary>() -> Op {
     let quick = Quick::Two(quick::<F>);
-    Op { quick, ..operation(prepare_arithmetic, rungs::<F>(portable::<F>)) }
+    let rungs = rungs::<F>(portable::<F>, arithmetic_lanes::<F>);
+    Op { quick, ..operation(prepare_arithmetic, rungs) }
 }
 
 const fn floating<F: Binary>() -> Op {
-    let quick = Quick::Two(quick::<F>);
-    Op { types: FLOATS, quick, ..operation(prepare_floating, rungs::<F>(floating_portable::<F>)) }
+    let rungs = rungs::<F>(floating_portable::<F>, lanes::<F>);
+    Op { quick: Quick::Two(quick::<F>), ..operation(prepare_floating, rungs) }
 }
 
 /// A function that is worth a trip to the device by itself.
 const fn elementary<F: Binary>() -> Op {
-    let rungs = rungs::<F>(floating_portable::<F>);
     Op {
-        types: FLOATS,
         quick: Quick::Two(quick::<F>),
         exact: Exactness::Ulp(1),
-        ..operation(
-            prepare_elementary,
-            Rungs {
-                device: Entry::Has(Member {
-                    offer: Offer::RoundTrip(Family::Map),
-                    run: device::<F>,
-                }),
-                ..rungs
-            },
-        )
+        ..operation(prepare_elementary, elementary_rungs::<F>(floating_portable::<F>, lanes::<F>))
+    }
+}
+
+pub const fn elementary_rungs<F: Binary>(
+    portable: fn(&Call) -> Result<Array>,
+    lanes: fn(&Call, &Lanes) -> Result<Answer>,
+) -> Rungs {
+    Rungs {
+        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Map), run: device::<F> }),
+        ..rungs::<F>(portable, lanes)
     }
 }
 
@@ -240,48 +216,78 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
     };
-    let result = "1 and 0 in the width of the first array, double-float when that is not a float";
-    Op { result, quick: Quick::Two(quick_mask::<F>), ..operation(prepare_mask, rungs) }
+    let quick = Quick::Two(quick_mask::<F>);
+    Op { parameters: MASK_PAIR, result: MASK, quick, ..operation(prepare_mask, rungs) }
 }
 
-fn prepare_arithmetic(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    prepare(op, a, |types, _| types)
+/// A relation between what is true of two numbers.
+const fn connective<F: Compare + IntegerCompare>() -> Op {
+    // The quick way rounds a number to the array's width first, where it may become zero.
+    Op { prepare: prepare_connective, quick: Quick::None, ..comparison::<F>() }
 }
 
-fn prepare_floating(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    prepare(op, a, |types, _| types.floating())
+fn prepare_arithmetic(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
+    let operands = [a.operand(0)?, a.operand(1)?];
+    let types = types_of(&operands);
+    of_two(op, operands, types, Family::Wide)
 }
 
-fn prepare_elementary(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    Ok(match prepare(op, a, |types, _| types.floating())? {
-        Prepared::Call(call) => Prepared::Call(Box::new(Call { family: Family::Map, ..*call })),
+fn prepare_floating(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
+    let operands = [a.operand(0)?, a.operand(1)?];
+    let types = types_of(&operands).floating();
+    of_two(op, operands, types, Family::Wide)
+}
+
+fn prepare_elementary(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
+    let operands = [a.operand(0)?, a.operand(1)?];
+    let types = types_of(&operands).floating();
+    of_two(op, operands, types, Family::Map)
+}
+
+fn prepare_mask(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
+    let operands = [a.operand(0)?, a.operand(1)?];
+    mask(op, operands, &mut a)
+}
+
+fn prepare_connective(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
+    // A number may be too small for the arrays' width and yet is not zero.
+    let truth = |operand| match operand {
+        Operand::Number(n) => Operand::Number(Number::I64((n.to_f64() != 0.0).into())),
+        array => array,
+    };
+    let operands = [truth(a.operand(0)?), truth(a.operand(1)?)];
+    mask(op, operands, &mut a)
+}
+
+fn mask(op: &'static Op, operands: [Operand; 2], arguments: &mut Arguments) -> Result<Prepared> {
+    let types = types_of(&operands).mask(&operands);
+    let result = arguments.element_type(2, types.result)?;
+    Ok(match of_two(op, operands, types, Family::Wide)? {
+        Prepared::Call(call) => Prepared::Call(Box::new(Call { result, ..*call })),
         other => other,
     })
 }
 
-fn prepare_mask(op: &'static Op, a: Arguments, _: &mut Context) -> Result<Prepared> {
-    prepare(op, a, Types::mask)
-}
-
-fn prepare(
+pub fn of_two(
     op: &'static Op,
-    mut arguments: Arguments,
-    adjust: fn(Types, &[Operand]) -> Types,
+    operands: [Operand; 2],
+    types: Types,
+    family: Family,
 ) -> Result<Prepared> {
-    let operands = [arguments.operand(0)?, arguments.operand(1)?];
     let to_number = operands.iter().all(|o| matches!(o, Operand::Number(_)));
-    let types = adjust(types_of(&operands), &operands);
     let [a, b] = operands;
-    at_common_shape(op, smallvec![lay_out(a, types)?, lay_out(b, types)?], types, to_number)
+    let operands = smallvec![lay_out(a, types)?, lay_out(b, types)?];
+    let call = at_common_shape(op, operands, types, to_number)?;
+    Ok(Prepared::Call(Box::new(Call { family, ..call })))
 }
 
 /// All operands as views at their common shape.
-fn at_common_shape(
+pub fn at_common_shape(
     op: &'static Op,
     mut operands: SmallVec<[Array; 3]>,
     types: Types,
     to_number: bool,
-) -> Result<Prepared> {
+) -> Result<Call> {
     let given = operands.iter().map(|x| x.shape().clone()).collect();
     let mut shape = operands[0].shape().clone();
     for x in &operands[1..] {
@@ -297,7 +303,7 @@ fn at_common_shape(
         (ElementType::I64, true) => ElementType::F64,
         _ => types.compute,
     };
-    Ok(Prepared::Call(Box::new(Call {
+    Ok(Call {
         op,
         operands,
         given,
@@ -309,11 +315,11 @@ fn at_common_shape(
         more: Vec::new(),
         detail: Detail::None,
         family: Family::Wide,
-    })))
+    })
 }
 
 /// a, b and out at the common shape.
-fn pairwise<T: Element, O: Element>(call: &Call, f: impl Fn(T, T) -> O) -> Result<Array> {
+pub fn pairwise<T: Element, O: Element>(call: &Call, f: impl Fn(T, T) -> O) -> Result<Array> {
     let (a, b) = (call.operands[0].view::<T>(), call.operands[1].view::<T>());
     Array::build::<O>(call.shape.clone(), |out| {
         out.iter_mut().zip(a.iter().zip(b.iter())).for_each(|(o, (a, b))| *o = f(a, b));
@@ -325,7 +331,7 @@ fn portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
         pairwise::<i64, i64>(call, |a, b| <F as IntegerBinary>::at(a, b)))
 }
 
-fn floating_portable<F: Binary>(call: &Call) -> Result<Array> {
+pub fn floating_portable<F: Binary>(call: &Call) -> Result<Array> {
     at_compute_type!(call, T => pairwise::<T, T>(call, |a, b| F::at(a, b)),
         integers_not_taken(call))
 }
@@ -336,69 +342,11 @@ fn mask_portable<F: Compare + IntegerCompare>(call: &Call) -> Result<Array> {
         pairwise::<i64, f64>(call, |a, b| <F as IntegerCompare>::at(a, b) as u8 as f64))
 }
 
-fn prepare_where(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let mask = arguments.operand(0)?;
-    let choices = [arguments.operand(1)?, arguments.operand(2)?];
-    let types = types_of(&choices).floating();
-    let is_number = |o: &Operand| matches!(o, Operand::Number(_));
-    let to_number = is_number(&mask) && choices.iter().all(is_number);
-    // The mask only says true or false: at the choices' width it still does, except for a
-    // number too small for it.
-    let mask = truth(mask)?;
-    let [x, y] = choices;
-    let operands = smallvec![lay_out(mask, types)?, lay_out(x, types)?, lay_out(y, types)?];
-    at_common_shape(op, operands, types, to_number)
-}
-
-/// 1 where an operand is not zero, so that it can be narrowed without becoming zero.
-fn truth(mask: Operand) -> Result<Operand> {
-    match mask {
-        Operand::Array(a) => Ok(Operand::Array(a.convert(ElementType::Bool)?)),
-        Operand::Number(n) => Ok(Operand::Number(Number::Bool(n.to_f64() != 0.0))),
-    }
-}
-
-fn prepare_clip(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let a = arguments.operand(0)?;
-    let mut given = vec![a.clone()];
-    let mut bounds = [f64::NEG_INFINITY, f64::INFINITY].map(|x| Operand::Number(Number::F64(x)));
-    for (at, bound) in bounds.iter_mut().enumerate() {
-        if arguments.is_given(at + 1) {
-            *bound = arguments.operand(at + 1)?;
-            given.push(bound.clone());
-        }
-    }
-    let to_number = given.iter().all(|o| matches!(o, Operand::Number(_)));
-    let types = types_of(&given).floating();
-    let [low, high] = bounds;
-    let operands = smallvec![lay_out(a, types)?, lay_out(low, types)?, lay_out(high, types)?];
-    at_common_shape(op, operands, types, to_number)
-}
-
-/// Three operands and out at the common shape.
-fn ternary_portable<F: Ternary>(call: &Call) -> Result<Array> {
-    let [a, b, c] = &call.operands[..] else { return integers_not_taken(call) };
-    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
-        let others = b.view::<T>().iter().zip(c.view::<T>().iter());
-        let each = out.iter_mut().zip(a.view::<T>().iter().zip(others));
-        each.for_each(|(o, (a, (b, c)))| *o = F::at(a, b, c));
-    }), integers_not_taken(call))
-}
-
-fn where_samples() -> Vec<samples::Sample> {
-    let mut all: Vec<samples::Sample> = samples::pairs()
-        .into_iter()
-        .map(|pair| vec![samples::counting(&[1], 2), pair[0].clone(), pair[1].clone()])
-        .collect();
-    all.push(vec![samples::hard(&[3, 17], 1.0), samples::spread(&[17], 2.0), samples::number(7.0)]);
-    all
-}
-
-fn no_integers() -> Result<Answer> {
+pub fn no_integers() -> Result<Answer> {
     Ok(Answer::Declined(Decline::Type(ElementType::I64)))
 }
 
-fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
+pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
     match small_pair(a, b)?.element_type() {
         ElementType::F64 => quick_at::<f64>(a, b, |shape, x, y, out| {
             drivers::zip::<F, f64>(lanes, Cost::Light, shape, x, y, out);
@@ -451,7 +399,7 @@ fn quick_at<T: Element + Convert>(
 }
 
 /// a, b and out at the common shape.
-fn lanes<F: Binary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+pub fn lanes<F: Binary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let cost = if call.family == Family::Map { Cost::Elementary } else { Cost::Light };
     let (a, b) = (&call.operands[0], &call.operands[1]);
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
@@ -461,23 +409,37 @@ fn lanes<F: Binary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     .map(Answer::Done), no_integers())
 }
 
+fn arithmetic_lanes<F: Binary + IntegerBinary>(call: &Call, to: &Lanes) -> Result<Answer> {
+    match call.operands[0].element_type() {
+        ElementType::I64 => integer_lanes::<F>(call, to),
+        _ => lanes::<F>(call, to),
+    }
+}
+
+/// a, b and out at the common shape, all integers.
+pub fn integer_lanes<F: IntegerBinary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    zipped::<i64, i64>(call, lanes, |a, b| <F as IntegerBinary>::at(a, b))
+}
+
+/// `pairwise` by the lanes.
+pub fn zipped<T: Element, O: Element>(
+    call: &Call,
+    lanes: &Lanes,
+    f: impl Fn(T, T) -> O + Copy + Send + Sync,
+) -> Result<Answer> {
+    let operands = (lanes_operand(&call.operands[0]), lanes_operand(&call.operands[1]));
+    Array::build::<O>(call.shape.clone(), |out| each::zip(lanes, &call.shape, operands, out, f))
+        .map(Answer::Done)
+}
+
 /// a, b and out at the common shape.
-fn mask_lanes<F: Compare>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+fn mask_lanes<F: Compare + IntegerCompare>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let (a, b) = (&call.operands[0], &call.operands[1]);
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
         drivers::compare::<F, T>(lanes, &call.shape, lanes_operand(a), lanes_operand(b), out);
     })
-    .map(Answer::Done), no_integers())
-}
-
-/// Three operands and out at the common shape.
-fn ternary_lanes<F: Ternary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    let [a, b, c] = &call.operands[..] else { return no_integers() };
-    at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
-        let operands = [lanes_operand(a), lanes_operand(b), lanes_operand(c)];
-        drivers::zip3::<F, T>(lanes, Cost::Light, &call.shape, operands, out);
-    })
-    .map(Answer::Done), no_integers())
+    .map(Answer::Done),
+    zipped::<i64, f64>(call, lanes, |a, b| <F as IntegerCompare>::at(a, b) as u8 as f64))
 }
 
 /// a, b and out at the common shape; only the elements that a broadcast operand has go up.

@@ -29,10 +29,16 @@ pub enum Prepared {
     Call(Box<Call>),
     /// Other operations of the table, one after another.
     Steps(Steps),
+    /// The last step of an assignment, after every check: the write into the array assigned to.
+    Write(Write),
 }
 
 /// An operation made of others; explain shows each of them.
 pub type Steps = Box<dyn FnOnce(&mut dyn Run) -> Result<Vec<Value>>>;
+
+/// Writes into an array; it fails only where there is no memory to separate shared storage, and
+/// then writes nothing.
+pub type Write = Box<dyn FnOnce(&mut Array) -> Result<()>>;
 
 /// Runs operations of the table for one that is made of them.
 pub trait Run {
@@ -137,9 +143,18 @@ pub enum Detail {
     },
     /// The distance between samples.
     Spacing(f64),
-    /// The axis along which operands are joined.
-    Join {
-        axis: usize,
+    /// Each operand is copied into a box of a grid, which the boxes cover. The grid has the
+    /// result's elements in their order, and may have more axes.
+    Parts {
+        grid: Shape,
+        /// The index of each box's first element.
+        starts: Vec<SmallVec<[usize; 4]>>,
+    },
+    /// The elements (i, j) of the last two axes that are kept: from diagonal `k` on upwards, or
+    /// up to it.
+    Triangle {
+        upper: bool,
+        k: i64,
     },
     Fill {
         state: State,
@@ -151,10 +166,11 @@ pub enum Detail {
     },
     Matrices(Box<crate::matrices::Matrices>),
     Transform(Box<crate::transform::Transform>),
-    /// start and step of a sequence, or a diagonal's column count.
+    /// start + i * step, and the last element where it is given.
     Sequence {
         start: f64,
         step: f64,
+        last: Option<f64>,
     },
 }
 

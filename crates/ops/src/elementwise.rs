@@ -3,14 +3,14 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
-    Call, Context, Prepared, at_compute_type, integers_not_taken, lanes_operand, lay_out, types_of,
-    width_of,
+    Call, Context, Prepared, Types, at_compute_type, integers_not_taken, lanes_operand, lay_out,
+    types_of, width_of,
 };
-use crate::decline::Answer;
+use crate::decline::{Answer, Decline};
 use crate::explain;
 use crate::record::{
-    Definition, Entry, Exactness, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter,
-    Part, Quick, Rungs, required,
+    Definition, Entry, Exactness, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter, Part,
+    Quick, Rungs, keyword, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -18,8 +18,8 @@ use rung_array::Array;
 use rung_base::{ElementType, Result};
 use rung_kernel::map;
 use rung_lanes::elementwise::{self as drivers, Cost};
-use rung_lanes::{Float, Lanes};
-use rung_math::{self as math, Unary, trace_unary};
+use rung_lanes::{Float, Lanes, each};
+use rung_math::{self as math, IntegerUnary, Unary, trace_unary};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -178,25 +178,25 @@ pub const OPS: &[Op] = &[
         names: &["abs"],
         doc: "The magnitude of each element.",
         example: "(la:abs #d(-1 2)) => #d(1.0 2.0)",
-        ..arithmetic::<math::Abs>()
+        ..whole::<math::Abs>()
     },
     Op {
         names: &["negative"],
         doc: "Each element with its sign turned.",
         example: "(la:negative #d(-1 2)) => #d(1.0 -2.0)",
-        ..arithmetic::<math::Negative>()
+        ..whole::<math::Negative>()
     },
     Op {
         names: &["square"],
         doc: "Each element times itself.",
         example: "(la:square #d(-3 2)) => #d(9.0 4.0)",
-        ..arithmetic::<math::Square>()
+        ..whole::<math::Square>()
     },
     Op {
         names: &["sign"],
         doc: "-1, 0 or 1 by the sign of each element; +0.0 for both zeros, NaN for NaN.",
         example: "(la:sign #d(-3 0 2)) => #d(-1.0 0.0 1.0)",
-        ..arithmetic::<math::Sign>()
+        ..whole::<math::Sign>()
     },
     Op {
         names: &["reciprocal"],
@@ -208,7 +208,7 @@ pub const OPS: &[Op] = &[
         names: &["relu"],
         doc: "The larger of each element and zero.",
         example: "(la:relu #d(-3 2)) => #d(0.0 2.0)",
-        ..arithmetic::<math::Relu>()
+        ..whole::<math::Relu>()
     },
     Op {
         names: &["floor"],
@@ -234,10 +234,39 @@ pub const OPS: &[Op] = &[
         example: "(la:trunc #d(1.5 -1.5)) => #d(1.0 -1.0)",
         ..arithmetic::<math::Trunc>()
     },
+    Op {
+        names: &["isnan"],
+        doc: "1 where an element is not a number, else 0.",
+        example: "(la:isnan #d(1 nan inf)) => #d(0.0 1.0 0.0)",
+        ..mask::<math::IsNan>()
+    },
+    Op {
+        names: &["isinf"],
+        doc: "1 where an element is infinite, of either sign, else 0.",
+        example: "(la:isinf #d(1 nan -inf)) => #d(0.0 0.0 1.0)",
+        ..mask::<math::IsInfinite>()
+    },
+    Op {
+        names: &["isfinite"],
+        doc: "1 where an element is neither infinite nor NaN, else 0.",
+        example: "(la:isfinite #d(1 nan -inf)) => #d(1.0 0.0 0.0)",
+        ..mask::<math::IsFinite>()
+    },
+    Op {
+        names: &["logical-not"],
+        doc: "1 where an element is zero, else 0; NaN is true.",
+        example: "(la:logical-not #d(0 2 nan)) => #d(1.0 0.0 0.0)",
+        ..mask::<math::LogicalNot>()
+    },
 ];
 
 const PARAMETERS: &[Parameter] = &[required("a", Kind::Operand)];
+const MASK_PARAMETERS: &[Parameter] =
+    &[required("a", Kind::Operand), keyword("element-type", Kind::ElementType)];
 const RESULT: &str = "an array of a's shape and float type (double-float for integers)";
+/// What masks come back as (spec linalg 1.3.7).
+pub const MASK: &str = "1 and 0 in the width of the first array, double-float when that is not a \
+                        float, or in the element type that is asked for";
 
 /// A function that is worth a trip to the device by itself.
 const fn elementary<F: Unary>() -> Op {
@@ -256,6 +285,30 @@ const fn arithmetic<F: Unary>() -> Op {
     function::<F>(Family::Wide)
 }
 
+/// A function of a primitive or two that keeps integers as integers.
+const fn whole<F: Unary + IntegerUnary>() -> Op {
+    Op {
+        result: "an array of a's shape and type (bits count as bytes)",
+        prepare: prepare_whole,
+        rungs: Rungs {
+            portable: Definition::One(whole_portable::<F>),
+            lanes: Entry::Has(whole_lanes::<F>),
+            ..Kernels::<F>::RUNGS
+        },
+        ..function::<F>(Family::Wide)
+    }
+}
+
+/// A function whose values say true or false.
+const fn mask<F: Unary>() -> Op {
+    Op {
+        parameters: MASK_PARAMETERS,
+        result: MASK,
+        prepare: prepare_mask,
+        ..function::<F>(Family::Wide)
+    }
+}
+
 /// The kernels of one definition.
 struct Kernels<F>(std::marker::PhantomData<F>);
 
@@ -272,7 +325,6 @@ const fn function<F: Unary>(family: Family) -> Op {
     Op {
         parameters: PARAMETERS,
         result: RESULT,
-        types: FLOATS,
         prepare: match family {
             Family::Map => prepare_map,
             _ => prepare_wide,
@@ -295,6 +347,26 @@ fn prepare_wide(op: &'static Op, arguments: Arguments, _: &mut Context) -> Resul
 fn prepare(op: &'static Op, mut arguments: Arguments, family: Family) -> Result<Prepared> {
     let x = arguments.operand(0)?;
     let types = types_of(std::slice::from_ref(&x)).floating();
+    of_one(op, x, types, family)
+}
+
+fn prepare_whole(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let x = arguments.operand(0)?;
+    let types = types_of(std::slice::from_ref(&x));
+    of_one(op, x, types, Family::Wide)
+}
+
+fn prepare_mask(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let x = arguments.operand(0)?;
+    let types = types_of(std::slice::from_ref(&x)).floating();
+    let result = arguments.element_type(1, types.result)?;
+    Ok(match of_one(op, x, types, Family::Wide)? {
+        Prepared::Call(call) => Prepared::Call(Box::new(Call { result, ..*call })),
+        other => other,
+    })
+}
+
+fn of_one(op: &'static Op, x: Operand, types: Types, family: Family) -> Result<Prepared> {
     let to_number = matches!(x, Operand::Number(_));
     let call = Call::like(op, lay_out(x, types)?, types.result, family);
     Ok(Prepared::Call(Box::new(Call { to_number, ..call })))
@@ -306,6 +378,28 @@ fn portable<F: Unary>(call: &Call) -> Result<Array> {
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
         out.iter_mut().zip(x.view::<T>().iter()).for_each(|(o, x)| *o = F::at(x));
     }), integers_not_taken(call))
+}
+
+/// x (any shape), out (the same shape).
+fn whole_portable<F: Unary + IntegerUnary>(call: &Call) -> Result<Array> {
+    match call.operands[0].element_type() {
+        ElementType::I64 => Array::build::<i64>(call.shape.clone(), |out| {
+            let x = call.operands[0].view::<i64>();
+            out.iter_mut().zip(x.iter()).for_each(|(o, x)| *o = <F as IntegerUnary>::at(x));
+        }),
+        _ => portable::<F>(call),
+    }
+}
+
+fn whole_lanes<F: Unary + IntegerUnary>(call: &Call, to: &Lanes) -> Result<Answer> {
+    match call.operands[0].element_type() {
+        ElementType::I64 => Array::build::<i64>(call.shape.clone(), |out| {
+            let x = lanes_operand::<i64>(&call.operands[0]);
+            each::map(to, &call.shape, x, out, |x| <F as IntegerUnary>::at(x));
+        })
+        .map(Answer::Done),
+        _ => lanes::<F>(call, to),
+    }
 }
 
 fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
@@ -336,6 +430,9 @@ fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Array
 
 /// x (any shape), out (the same shape); a strided x is packed first.
 fn device<F: Unary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    if call.operands[0].element_type() == ElementType::I64 {
+        return Ok(Answer::Declined(Decline::Type(ElementType::I64)));
+    }
     let x = explain::packed(&call.operands[0])?;
     let kernel =
         trip.kernel(call, || Ok(map::kernel(call.op.name(), &trace_unary::<F>(width_of(call)))))?;

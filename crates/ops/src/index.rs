@@ -25,7 +25,16 @@ pub const OPS: &[Op] = &[Op {
         library: Entry::None(NO_LIBRARY),
         device: Entry::None("it moves more bytes than it saves time"),
     },
-    samples: || vec![vec![samples::counting(&[2, 3], 4), samples::integer(4)]],
+    samples: || {
+        let indices = vec![samples::integer(2), samples::integer(0)];
+        vec![
+            vec![samples::counting(&[2, 3], 4), samples::integer(4)],
+            vec![samples::counting(&[0, 3], 4), samples::integer(4)],
+            vec![samples::counting(&[4], 1), samples::integer(1)],
+            vec![Value::List(indices), samples::integer(3)],
+            vec![samples::integer(2), samples::integer(3)],
+        ]
+    },
     example: "(la:one-hot '(1 0) 3) => #d((0.0 1.0 0.0) (1.0 0.0 0.0))",
     ..Op::BASE
 }];

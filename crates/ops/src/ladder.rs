@@ -277,12 +277,31 @@ impl Ladder {
         }
     }
 
+    /// Runs an assignment: writes into `target`, which `values` hold as well where the record
+    /// says so. Storage that nobody else shares is written in place; an error changes nothing.
+    pub fn assign(
+        &mut self,
+        op: &'static Op,
+        values: Vec<Value>,
+        target: &mut Array,
+    ) -> Result<()> {
+        let write = || {
+            let arguments = Arguments::bind(op, values)?;
+            match (op.prepare)(op, arguments, &mut self.context)? {
+                Prepared::Write(write) => write(target),
+                _ => Err(Error::new(ErrorKind::Internal, "an assignment that writes nothing")),
+            }
+        };
+        write().map_err(|e| e.in_package(op.package.name()).in_operation(op.name()))
+    }
+
     fn call_in(
         &mut self,
         op: &'static Op,
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
+        let target = op.writes.first().filter(|_| op.setf).and_then(|&at| values.get(at).cloned());
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Done(values) => Ok(values),
@@ -291,6 +310,10 @@ impl Ladder {
                 call.finish(raw)
             }
             Prepared::Steps(steps) => steps(&mut Stepping { ladder: self, caller }),
+            Prepared::Write(write) => match target {
+                Some(Value::Array(mut array)) => write(&mut array).map(|()| vec![array.into()]),
+                _ => Err(Error::new(ErrorKind::Type, "expected a packed array to write into")),
+            },
         }
     }
 

@@ -7,15 +7,19 @@
 
 mod agreement;
 pub mod arguments;
+mod arithmetic;
+mod assign;
 mod broadcast;
 mod calculus;
 pub mod call;
+mod choose;
 mod construct;
 mod contract;
 mod convolution;
 pub mod costs;
 pub mod decline;
 mod decompose;
+mod diagonal;
 mod draws;
 mod einsum;
 mod elementwise;
@@ -25,7 +29,10 @@ mod fold;
 mod gelu;
 mod generator;
 mod index;
+mod integers;
+mod join;
 mod ladder;
+mod lists;
 mod loss;
 pub mod matrices;
 mod present;
@@ -51,6 +58,7 @@ pub mod tune;
 mod value;
 mod vector;
 pub mod verify;
+mod views;
 
 pub use decline::{Answer, Decline, Rung};
 pub use generator::Generator;

@@ -146,6 +146,10 @@ pub enum Arithmetic {
     Divide,
     Larger,
     Smaller,
+    /// The quotient rounded down, and what it leaves: for exact numbers only, and a divisor that
+    /// is not zero.
+    FloorDivide,
+    Modulo,
     /// Whether the relation holds for this order; `None` with NaN.
     Compare(fn(Option<Ordering>) -> bool),
 }

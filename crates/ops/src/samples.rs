@@ -83,6 +83,32 @@ pub fn counting(extents: &[usize], below: usize) -> Value {
     build(extents, |i| ((i * 7) % below.max(1)) as f64)
 }
 
+/// An array of whole numbers in -scale..=scale.
+pub fn whole(extents: &[usize], scale: i64) -> Value {
+    let span = 2 * scale + 1;
+    build(extents, |i| ((i as i64 * 7919 + 3) % span - scale) as f64)
+}
+
+/// An array of 1, 2, ... up to `most`, in an order of its own: divisors.
+pub fn positive(extents: &[usize], most: usize) -> Value {
+    build(extents, |i| (i * 7 % most.max(1) + 1) as f64)
+}
+
+/// Whole numbers at and near the limits of 64 bits.
+pub fn extreme() -> Value {
+    const EXTREME: [f64; 8] = [
+        -9223372036854775808.0,
+        -4611686018427387904.0,
+        4611686018427387904.0,
+        9007199254740992.0,
+        -2147483648.0,
+        -1.0,
+        0.0,
+        3.0,
+    ];
+    build(&[8], |i| EXTREME[i])
+}
+
 pub fn number(x: f64) -> Value {
     Value::Number(Number::F64(x))
 }
@@ -101,7 +127,15 @@ pub fn list(items: Vec<Value>) -> Value {
 
 /// Samples of a function of one array: every hurting shape, hard values first.
 pub fn unary(scale: f64) -> Vec<Sample> {
-    SHAPES.iter().map(|s| vec![hard(s, scale)]).collect()
+    let mut samples: Vec<Sample> = SHAPES.iter().map(|s| vec![hard(s, scale)]).collect();
+    // Hard values fit no integer type.
+    samples.extend([
+        vec![whole(&[3, 43], 20)],
+        vec![counting(&[5, 7], 9)],
+        vec![extreme()],
+        vec![integer(-3)],
+    ]);
+    samples
 }
 
 /// Pairs of shapes that broadcast, and an array beside a number.
@@ -127,7 +161,27 @@ pub fn pairs() -> Vec<Sample> {
         build(&[left, right], |i| HARD[i / right]),
         build(&[left, right], |i| HARD[i % right]),
     ]);
+    samples.extend(whole_pairs());
     samples
+}
+
+/// Pairs that integer types take; no second operand has a zero.
+pub fn whole_pairs() -> Vec<Sample> {
+    let column = |v: Value| match v {
+        Value::Array(a) => a.reshape(shape(&[8, 1])).map_or(Value::Nil, Value::Array),
+        other => other,
+    };
+    vec![
+        vec![whole(&[3, 43], 20), positive(&[43], 5)],
+        vec![counting(&[5, 7], 9), positive(&[5, 1], 3)],
+        vec![column(extreme()), positive(&[11], 64)],
+        vec![column(extreme()), number(-1.0)],
+        vec![column(extreme()), integer(-1)],
+        vec![whole(&[129], 100), integer(7)],
+        vec![integer(-100), positive(&[9], 9)],
+        vec![whole(&[0, 3], 1), positive(&[3], 2)],
+        vec![integer(-7), integer(3)],
+    ]
 }
 
 /// Samples of a fold: whole, and along each axis.

@@ -1,18 +1,15 @@
-//! Shapes and views: nothing is computed, and only `concatenate` copies.
+//! Shapes and views: nothing is computed, and only `reshape` copies, where it must.
 //!
 //! A view is finished in `prepare`; no rung is asked. The errors are those of the reference
 //! (spec linalg 3).
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Detail, Prepared, at_type};
-use crate::record::{
-    Definition, Entry, Family, Kind, NO_LIBRARY, Op, Parameter, Prepare, Rungs, keyword, optional,
-    required,
-};
+use crate::call::{Call, Context, Prepared};
+use crate::record::{Kind, Op, Parameter, Rungs, optional, required};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
+use rung_base::{Error, ErrorKind, Result, Shape};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -25,7 +22,7 @@ pub const OPS: &[Op] = &[
             done(Value::List(extents))
         },
         example: "(la:shape #d((1 2 3))) => (1 3)",
-        ..view(ONE, NO_VIEW)
+        ..view(ONE)
     },
     Op {
         names: &["ndim"],
@@ -33,7 +30,7 @@ pub const OPS: &[Op] = &[
         result: "an integer",
         prepare: |_, mut a, _| done(Value::integer(a.array(0)?.rank() as i64)),
         example: "(la:ndim #d((1 2 3))) => 2",
-        ..view(ONE, NO_VIEW)
+        ..view(ONE)
     },
     Op {
         names: &["size"],
@@ -41,7 +38,7 @@ pub const OPS: &[Op] = &[
         result: "an integer",
         prepare: |_, mut a, _| done(Value::integer(a.array(0)?.size() as i64)),
         example: "(la:size #d((1 2 3))) => 3",
-        ..view(ONE, NO_VIEW)
+        ..view(ONE)
     },
     Op {
         names: &["reshape"],
@@ -52,7 +49,7 @@ pub const OPS: &[Op] = &[
             vec![vec![samples::spread(&[2, 6], 1.0), shape], flat_sample(), empty_sample()]
         },
         example: "(la:reshape #d(1 2 3 4) '(2 2)) => #d((1.0 2.0) (3.0 4.0))",
-        ..view(&[required("a", Kind::Array), required("shape", Kind::Shape)], NO_VIEW)
+        ..view(&[required("a", Kind::Array), required("shape", Kind::Shape)])
     },
     Op {
         names: &["flatten", "ravel"],
@@ -62,7 +59,7 @@ pub const OPS: &[Op] = &[
             done(array.reshape(Shape::vector(array.size()))?.into())
         },
         example: "(la:flatten #d((1 2) (3 4))) => #d(1.0 2.0 3.0 4.0)",
-        ..view(ONE, NO_VIEW)
+        ..view(ONE)
     },
     Op {
         names: &["transpose"],
@@ -73,7 +70,7 @@ pub const OPS: &[Op] = &[
             vec![vec![three()], vec![three(), list_of(&[2, 0, 1])]]
         },
         example: "(la:transpose #d((1 2) (3 4))) => #d((1.0 3.0) (2.0 4.0))",
-        ..view(&[required("a", Kind::Array), optional("axes", Kind::Integers)], NO_VIEW)
+        ..view(&[required("a", Kind::Array), optional("axes", Kind::Integers)])
     },
     Op {
         names: &["expand-dims"],
@@ -81,7 +78,7 @@ pub const OPS: &[Op] = &[
         prepare: expand,
         samples: || vec![vec![samples::spread(&[2, 3], 1.0), samples::integer(-1)]],
         example: "(la:expand-dims #d(1 2) 1) => #d((1.0) (2.0))",
-        ..view(&[required("a", Kind::Array), required("axis", Kind::Integer)], NO_VIEW)
+        ..view(&[required("a", Kind::Array), required("axis", Kind::Integer)])
     },
     Op {
         names: &["slice"],
@@ -95,7 +92,7 @@ pub const OPS: &[Op] = &[
             vec![vec![samples::spread(&[5, 3], 1.0), Value::List(specs)]]
         },
         example: "(la:slice #d((0 1 2) (3 4 5)) '(nil (0 2))) => #d((0.0 1.0) (3.0 4.0))",
-        ..view(&[required("a", Kind::Array), required("specs", Kind::Slices)], NO_VIEW)
+        ..view(&[required("a", Kind::Array), required("specs", Kind::Slices)])
     },
     Op {
         names: &["row"],
@@ -103,7 +100,7 @@ pub const OPS: &[Op] = &[
         prepare: row,
         samples: || vec![vec![samples::spread(&[3, 2], 1.0), samples::integer(2)]],
         example: "(la:row #d((1 2) (3 4)) 1) => #d(3.0 4.0)",
-        ..view(&[required("a", Kind::Array), required("index", Kind::Integer)], NO_VIEW)
+        ..view(&[required("a", Kind::Array), required("index", Kind::Integer)])
     },
     Op {
         names: &["broadcast-to"],
@@ -114,53 +111,22 @@ pub const OPS: &[Op] = &[
         },
         samples: || vec![vec![samples::spread(&[3, 1], 1.0), list_of(&[2, 3, 4])]],
         example: "(la:broadcast-to #d(1 2) '(2 2)) => #d((1.0 2.0) (1.0 2.0))",
-        ..view(&[required("a", Kind::Array), required("shape", Kind::Shape)], NO_VIEW)
-    },
-    Op {
-        names: &["concatenate"],
-        doc: "Arrays joined along an existing axis, the first one by default.",
-        result: "an array of the widest element type",
-        prepare: concatenate,
-        rungs: Rungs {
-            portable: Definition::One(join_portable),
-            lanes: Entry::None("a copy is bound by memory"),
-            library: Entry::None(NO_LIBRARY),
-            device: Entry::None("a copy moves more bytes than it saves time"),
-        },
-        samples: || {
-            let two = vec![samples::hard(&[2, 3], 1.0), samples::spread(&[4, 3], 1.0)];
-            let axis = vec![samples::spread(&[2, 3], 1.0), samples::spread(&[2, 1], 1.0)];
-            vec![
-                vec![Value::List(two)],
-                vec![Value::List(axis), samples::word("axis"), samples::integer(-1)],
-            ]
-        },
-        example: "(la:concatenate (list #d(1 2) #d(3))) => #d(1.0 2.0 3.0)",
-        ..view(&[required("arrays", Kind::Arrays), keyword("axis", Kind::Integer)], NO_VIEW)
+        ..view(&[required("a", Kind::Array), required("shape", Kind::Shape)])
     },
 ];
 
 const ONE: &[Parameter] = &[required("a", Kind::Array)];
 const NO_VIEW: &str = "a view: nothing is computed";
 
-const fn view(parameters: &'static [Parameter], reason: &'static str) -> Op {
+/// An operation that `prepare` finishes without a copy.
+pub const fn view(parameters: &'static [Parameter]) -> Op {
     Op {
         parameters,
         result: "an array that shares a's storage until either is written",
-        prepare: never as Prepare,
-        rungs: Rungs {
-            portable: Definition::None,
-            lanes: Entry::None(reason),
-            library: Entry::None(reason),
-            device: Entry::None(reason),
-        },
+        rungs: Rungs::none(NO_VIEW),
         samples: || vec![vec![samples::hard(&[3, 5], 2.0)]],
         ..Op::BASE
     }
-}
-
-fn never(op: &'static Op, _: Arguments, _: &mut Context) -> Result<Prepared> {
-    Err(Error::new(ErrorKind::Internal, format!("{} has no definition", op.name())))
 }
 
 /// The rung of an operation that `prepare` finishes.
@@ -168,11 +134,11 @@ pub fn nothing_to_compute(call: &Call) -> Result<Array> {
     Err(Error::new(ErrorKind::Internal, format!("{} computes nothing", call.op.name())))
 }
 
-fn done(value: Value) -> Result<Prepared> {
+pub fn done(value: Value) -> Result<Prepared> {
     Ok(Prepared::Done(vec![value]))
 }
 
-fn list_of(numbers: &[i64]) -> Value {
+pub fn list_of(numbers: &[i64]) -> Value {
     Value::List(numbers.iter().map(|&n| Value::integer(n)).collect())
 }
 
@@ -217,7 +183,7 @@ fn inferred(extents: &[i64], from: &Shape) -> Result<Shape> {
 }
 
 /// Integers as the language prints a list.
-fn as_list(numbers: &[i64]) -> String {
+pub fn as_list(numbers: &[i64]) -> String {
     list_of(numbers).to_string()
 }
 
@@ -249,14 +215,17 @@ fn expand(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<P
         return Err(Error::new(ErrorKind::Axis, text));
     }
     let at = if axis < 0 { axis + rank + 1 } else { axis } as usize;
-    let mut extents = a.shape().to_vec();
-    extents.insert(at, 1);
-    done(a.reshape(Shape::new(extents)?)?.into())
+    done(a.with_axis(at)?.into())
 }
 
 fn row(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
     let a = arguments.array(0)?;
-    let index = arguments.integer(1)?;
+    let index = row_index(&a, arguments.integer(1)?)?;
+    done(a.row(index)?.into())
+}
+
+/// The index of a row, counted from the start.
+pub fn row_index(a: &Array, index: i64) -> Result<usize> {
     if a.rank() < 2 {
         let text = format!("row expects rank >= 2 (use aref on a vector): got shape {}", a.shape());
         return Err(Error::new(ErrorKind::Shape, text));
@@ -267,84 +236,5 @@ fn row(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prep
         let text = format!("row index out of range: {index} for {extent} rows");
         return Err(Error::new(ErrorKind::Index, text));
     }
-    done(a.row(from_start as usize)?.into())
-}
-
-fn concatenate(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let arrays = arguments.arrays(0)?;
-    let axis = arguments.optional_integer(1)?.unwrap_or(0);
-    let Some(first) = arrays.first() else {
-        return Err(Error::new(ErrorKind::Shape, "concatenate needs at least one array"));
-    };
-    if let Some(other) = arrays.iter().find(|a| a.rank() != first.rank()) {
-        let text = format!(
-            "concatenate expects arrays of equal rank: {} and {}",
-            first.shape(),
-            other.shape()
-        );
-        return Err(Error::new(ErrorKind::Shape, text));
-    }
-    let axis = first.shape().axis(axis)?;
-    let off_axis = |a: &Array| a.shape().without(axis, true);
-    if let Some(other) = arrays.iter().find(|a| off_axis(a) != off_axis(first)) {
-        let text = format!(
-            "concatenate shapes differ off the axis: {} and {} along axis {axis}",
-            first.shape(),
-            other.shape()
-        );
-        return Err(Error::new(ErrorKind::Shape, text));
-    }
-    let mut extents = first.shape().to_vec();
-    extents[axis] = arrays.iter().map(|a| a.shape()[axis]).sum();
-    let shape = Shape::new(extents)?;
-    let widest = arrays.iter().map(Array::element_type).fold(first.element_type(), wider);
-    let operands = arrays.iter().map(|a| at_type(a, widest)).collect::<Result<_>>()?;
-    Ok(Prepared::Call(Box::new(Call {
-        op,
-        given: arrays.iter().map(|a| a.shape().clone()).collect(),
-        operands,
-        units: shape.size() as u64,
-        shape,
-        raw: widest,
-        result: widest,
-        to_number: false,
-        more: Vec::new(),
-        detail: Detail::Join { axis },
-        family: Family::Copy,
-    })))
-}
-
-/// The type that holds both: a float over an integer, f32 over two different halves.
-fn wider(a: ElementType, b: ElementType) -> ElementType {
-    match (a.is_float(), b.is_float()) {
-        (true, false) => a,
-        (false, true) => b,
-        (true, true) if a != b && a.size() == b.size() => ElementType::F32,
-        // The enumeration runs from wide to narrow.
-        _ => a.min(b),
-    }
-}
-
-fn join_portable(call: &Call) -> Result<Array> {
-    let Detail::Join { axis } = call.detail else { return nothing_to_compute(call) };
-    with_element!(call.raw, T => join::<T>(call, axis))
-}
-
-/// The operands' runs from `axis` inward follow each other for each index outside it.
-fn join<T: Element>(call: &Call, axis: usize) -> Result<Array> {
-    let outer: usize = call.shape[..axis].iter().product();
-    Array::try_build::<T>(call.shape.clone(), |out| {
-        let parts: Vec<Vec<T>> =
-            call.operands.iter().map(crate::call::elements::<T>).collect::<Result<_>>()?;
-        let mut rest = out;
-        for i in 0..outer {
-            for part in &parts {
-                let run = part.len() / outer;
-                let (to, after) = std::mem::take(&mut rest).split_at_mut(run);
-                to.copy_from_slice(&part[i * run..(i + 1) * run]);
-                rest = after;
-            }
-        }
-        Ok(())
-    })
+    Ok(from_start as usize)
 }

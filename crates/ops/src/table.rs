@@ -7,8 +7,16 @@ use std::sync::OnceLock;
 /// One list per family file.
 const FAMILIES: &[&[Op]] = &[
     crate::construct::OPS,
+    crate::lists::OPS,
+    crate::diagonal::OPS,
     crate::shape::OPS,
+    crate::views::OPS,
+    crate::join::OPS,
+    crate::assign::OPS,
     crate::broadcast::OPS,
+    crate::arithmetic::OPS,
+    crate::integers::OPS,
+    crate::choose::OPS,
     crate::elementwise::OPS,
     crate::softmax::OPS,
     crate::product::OPS,

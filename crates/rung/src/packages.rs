@@ -3,6 +3,7 @@
 
 mod arguments;
 mod csv;
+mod emap;
 mod explain;
 mod linalg;
 mod npy;
@@ -19,8 +20,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The packages beside `linalg`, in the order of the manual.
-const TABLES: &[&[Native]] =
-    &[csv::FUNCTIONS, npy::FUNCTIONS, safetensors::FUNCTIONS, png::FUNCTIONS, quantized::FUNCTIONS];
+const TABLES: &[&[Native]] = &[
+    emap::FUNCTIONS,
+    csv::FUNCTIONS,
+    npy::FUNCTIONS,
+    safetensors::FUNCTIONS,
+    png::FUNCTIONS,
+    quantized::FUNCTIONS,
+];
 
 /// The functions of the packages beside `linalg`, named `package:name`.
 pub fn functions() -> impl Iterator<Item = &'static Native> {

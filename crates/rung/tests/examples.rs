@@ -199,3 +199,231 @@ fn a_seed_starts_both_generators() {
     assert_ne!(drawn(1)[0], drawn(2)[0]);
     assert_ne!(drawn(1)[1], drawn(2)[1]);
 }
+
+/// Runs each form in a fresh session and compares what it prints.
+fn check(cases: &[(&str, &str)]) {
+    let mut session = session();
+    for (form, wanted) in cases {
+        assert_eq!(printed(&mut session, form), *wanted, "{form}");
+    }
+}
+
+/// Runs each form and looks for a text in its error.
+fn check_errors(cases: &[(&str, &str)]) {
+    let mut session = session();
+    for (form, wanted) in cases {
+        let caught = format!("(handler-case {form} (error (e) (princ-to-string e)))");
+        let text = printed(&mut session, &caught);
+        assert!(text.starts_with(&format!("\"linalg: {wanted}")), "{form}: {text}");
+    }
+}
+
+#[test]
+fn sums_and_products_of_any_number_of_operands_fold_from_the_left() {
+    check(&[
+        ("(list (la:+) (la:*))", "(0 1)"),
+        ("(list (la:+ 1/3) (la:- 1/3) (la:* 5) (la:/ 4))", "(1/3 -1/3 5 1/4)"),
+        ("(la:- 0.0)", "-0.0"),
+        ("(la:/ 0)", "#.rung:double-inf"),
+        ("(la:+ 1/3 1/3 1/3)", "1"),
+        ("(la:+ 9223372036854775807 1 #d(0))", "#d(9.223372036854776e18)"),
+        ("(la:- #d(1 2))", "#d(-1.0 -2.0)"),
+        ("(la:/ #d(4 0))", "#d(0.25 inf)"),
+        ("(la:- 10 #d(1 2) 3)", "#d(6.0 5.0)"),
+        ("(la:/ 1 3 #d(1))", "#d(0.3333333333333333)"),
+        ("(la:+ #u8(200 1) #u8(100 2))", "#(44 3)"),
+        ("(apply #'la:* (list #d(1 2) #d(3 4) 2))", "#d(6.0 16.0)"),
+    ]);
+    check_errors(&[
+        ("(la:+ #d(1 2) #d(1 2 3))", "shape mismatch: (2) and (3)"),
+        ("(la:+ #d(1 2) 'a)", "expected an array or a number"),
+    ]);
+}
+
+#[test]
+fn integers_stay_integers_and_wrap() {
+    check(&[
+        ("(la:abs #i64(-3 4))", "#(3 4)"),
+        ("(la:square #i64(4294967296))", "#(0)"),
+        ("(la:power #i64(2 -3) #i64(62 3))", "#(4611686018427387904 -27)"),
+        ("(la:power #i64(2 3) 0.5)", "#d(1.4142135623730951 1.7320508075688772)"),
+        ("(la:mod #i64(7 -7 7 -7) #i64(3 3 -3 -3))", "#(1 2 -2 -1)"),
+        ("(la:floor-divide #i64(7 -7 7 -7) #i64(3 3 -3 -3))", "#(2 -3 -3 2)"),
+        ("(la:clip #i64(-5 0 5) -1 nil)", "#(-1 0 5)"),
+        ("(la:where #d(1 0) #i64(5 6) 7)", "#(5 7)"),
+        ("(la:where #d(1 0) #i64(5 6) 7.5)", "#d(5.0 7.5)"),
+        ("(la:floor #i64(1 2))", "#d(1.0 2.0)"),
+        ("(la:shift #i64(-8 3) -1)", "#(-4 1)"),
+        ("(la:shift #i64(1 3) #i64(3 64))", "#(8 0)"),
+        ("(list (la:bit-and 12 10) (la:bit-not 5) (la:shift 1 4))", "(8 -6 16)"),
+        ("(la:greater #i64(1 3) 2)", "#d(0.0 1.0)"),
+    ]);
+    check(&[
+        ("(la:mod 7/2 -2)", "-1/2"),
+        ("(la:floor-divide 100000000000000000000 3)", "33333333333333333333"),
+        ("(la:mod -7.5 2)", "0.5"),
+        ("(la:equal #d(1 2) #d(1 3) :element-type 'bit)", "#*10"),
+        ("(la:isnan #d(1 nan) :element-type 'bit)", "#*01"),
+        ("(la:bit-not #bool(1 0))", "#*01"),
+        ("(la:bit-xor #bool(1 0 1 0) #bool(1 1 0 0))", "#*0110"),
+        ("(la:add #bool(1 1) #bool(1 1))", "#(2 2)"),
+        ("(la:where #bool(1 0) #bool(1 1) #bool(0 0))", "#*10"),
+    ]);
+    check_errors(&[
+        ("(la:power #i64(2) -1)", "power of an integer to a negative exponent"),
+        ("(la:mod #i64(2) #i64(0))", "integer division by zero"),
+        ("(la:floor-divide 1 0)", "integer division by zero"),
+        ("(la:bit-and #d(1) 1)", "expects integer arrays: got #<double-float (1)>"),
+        ("(la:shift #u8(1) 0.5)", "expects integer arrays: got 0.5"),
+        ("(la:add #u8(1) 300)", "value does not fit: 300"),
+        ("(la:where #d(1) 2)", "where takes 1 or 3 arguments: got 2"),
+    ]);
+    check(&[("(handler-case (la:mod #i64(2) 0) (division-by-zero () :caught))", ":CAUGHT")]);
+}
+
+#[test]
+fn shapes_and_views_have_the_errors_of_the_reference() {
+    check_errors(&[
+        ("(la:squeeze #d(1 2) :axis 0)", "squeeze axis is not of extent 1"),
+        ("(la:split #d(1 2 3) 2)", "split does not divide the axis"),
+        ("(la:split #d(1 2 3) 0)", "split does not divide the axis"),
+        ("(la:pad #d(1 2) '((1 2) (3 4)))", "pad expects one (before after) pair per axis"),
+        ("(la:pad #d(1 2) '((1 -2)))", "pad widths must be non-negative"),
+        ("(la:pad #d(1 2) -1)", "pad widths must be non-negative"),
+        ("(la:concatenate nil)", "concatenate needs at least one array"),
+        ("(la:concatenate (list #d(1) #d((1))))", "concatenate expects arrays of equal rank"),
+        ("(la:concatenate (list #d((1 2)) #d((1))))", "concatenate shapes differ off the axis"),
+        ("(la:stack nil)", "stack needs at least one array"),
+        ("(la:stack (list #d(1) #d(1 2)))", "stack expects arrays of equal shape"),
+        ("(la:triu #d(1))", "triu and tril expect rank >= 2"),
+        ("(la:moveaxis #d(1) '(0) '(0 1))", "axis out of range"),
+        ("(la:flip #d((1)) :axis '(0 -2))", "repeated axis"),
+        ("(la:repeat #d(1 2) '(1 2 3))", "repeat counts must match the axis"),
+        ("(la:repeat #d(1 2) -1)", "repeat counts must be non-negative"),
+        ("(la:roll #d(1 2) '(1 2))", "roll expects one shift per axis"),
+        ("(la:meshgrid (list #d((1))))", "meshgrid expects vectors"),
+        ("(la:meshgrid (list #d(1)) :indexing :zz)", "expected indexing to be one of :xy :ij"),
+        ("(la:diag (la:zeros '(1 1 1)))", "diag expects a vector or a matrix"),
+        ("(la:eye -1)", "eye expects a non-negative count"),
+        ("(la:one-hot '(0 3) 3)", "one-hot index out of range"),
+        ("(la:one-hot #d(nan) 3)", "one-hot index out of range"),
+        ("(la:one-hot '(-1) 3)", "one-hot index out of range"),
+        ("(la:from-list '((1 2) (3)))", "from-list rows differ in length"),
+        ("(la:from-list '((1 2) 3))", "from-list rows differ in length"),
+        ("(la:from-list '(1 (2)))", "from-list rows differ in length"),
+        ("(la:from-list '((1 2) nil))", "from-list rows differ in length"),
+        ("(la:from-list '(1 x))", "from-list expects numbers"),
+        ("(la:astype #d(1) 'int12)", "unknown element type"),
+        ("(la:astype #d(nan) '(signed-byte 32))", "value does not fit"),
+        ("(la:full 2 300 :element-type '(unsigned-byte 8))", "value does not fit"),
+        ("(la:arange 1 2 3 4)", "arange takes 1 to 3 positional arguments"),
+        ("(la:arange 1 2 0)", "arange step must not be zero"),
+        ("(la:linspace 0 1 -1)", "linspace expects a non-negative count"),
+    ]);
+    check(&[
+        ("(la:squeeze #d((5)))", "5.0"),
+        ("(la:shape (la:squeeze (la:zeros '(1 2 1 3)) :axis '(0 2)))", "(2 3)"),
+        ("(la:split #d(1 2 3 4) '(1 -1))", "(#d(1.0) #d(2.0 3.0) #d(4.0))"),
+        ("(la:eye 2 :element-type 'bit)", "#2A((1 0) (0 1))"),
+        ("(la:to-list (la:from-list '(((1) (2)) ((3) (4)))))", "(((1.0) (2.0)) ((3.0) (4.0)))"),
+        ("(la:to-list (la:full nil 3))", "3.0"),
+        ("(la:from-list 7)", "#0d7.0"),
+        ("(la:diag #d((1 2) (3 4)) :k -1)", "#d(3.0)"),
+        ("(la:one-hot #d((1 0)) 2)", "#d(((0.0 1.0) (1.0 0.0)))"),
+        ("(la:vstack (list #d(1 2) #d((3 4))))", "#d((1.0 2.0) (3.0 4.0))"),
+        ("(la:hstack (list #d((1)) #d((2))))", "#d((1.0 2.0))"),
+        ("(la:pad #u8(1 2) 1 :value 9)", "#(9 1 2 9)"),
+        ("(la:roll #d((1 2 3) (4 5 6)) 1)", "#d((6.0 1.0 2.0) (3.0 4.0 5.0))"),
+        ("(la:repeat #d((1 2) (3 4)) '(2 1) :axis 1)", "#d((1.0 1.0 2.0) (3.0 3.0 4.0))"),
+        ("(la:linspace 3 9 1)", "#d(3.0)"),
+        ("(la:meshgrid (list #d(1 2) #d(3)) :indexing :ij)", "(#d((1.0) (2.0)) #d((3.0) (3.0)))"),
+    ]);
+}
+
+#[test]
+fn assignments_write_through_a_selection_into_one_array_alone() {
+    check(&[
+        // Of two arrays that share storage one changes.
+        (
+            "(let* ((a (la:zeros '(2 2))) (b (la:transpose a))) (setf (la:row a 0) 5) (list a b))",
+            "(#d((5.0 5.0) (0.0 0.0)) #d((0.0 0.0) (0.0 0.0)))",
+        ),
+        (
+            "(let* ((a (la:arange 4)) (v (la:slice a '((0 2))))) (setf (la:slice v '((0 1))) 9)
+               (list a v))",
+            "(#d(0.0 1.0 2.0 3.0) #d(9.0 1.0))",
+        ),
+        // The new value may read the array it is written into.
+        (
+            "(let ((a (la:arange 5))) (setf (la:slice a '((1 nil))) (la:slice a '((0 -1)))) a)",
+            "#d(0.0 0.0 1.0 2.0 3.0)",
+        ),
+        ("(let ((a (la:arange 3))) (setf (la:slice a '((nil nil -1))) a) a)", "#d(2.0 1.0 0.0)"),
+        ("(let ((a (la:zeros 2))) (setf (la:slice a nil) 1/2))", "1/2"),
+        (
+            "(let ((a (la:transpose (la:zeros '(2 3))))) (setf (la:row a 2) #d(1 2)) a)",
+            "#d((0.0 0.0) (0.0 0.0) (1.0 2.0))",
+        ),
+        (
+            "(let ((a #u8(1 2 3))) (setf (la:compress (la:greater a 1) a) #d(7.9 8.1)) a)",
+            "#(1 7 8)",
+        ),
+        (
+            "(let ((a (la:zeros '(2 3)))) (setf (la:compress #d(1 0 1) a :axis 1) #d((1) (2))) a)",
+            "#d((1.0 0.0 1.0) (2.0 0.0 2.0))",
+        ),
+        ("(let ((a (la:zeros 3))) (setf (la:take-rows a '(1 1)) #d(4 5)) a)", "#d(0.0 5.0 0.0)"),
+        (
+            "(let* ((a (la:arange 3)) (v (la:slice a '((1 2)))))
+               (setf (la:slice a '((1 2))) (la:+ v 10)) a)",
+            "#d(0.0 11.0 2.0)",
+        ),
+        // An error changes nothing.
+        (
+            "(let ((a #u8(1 2 3)))
+               (ignore-errors (setf (la:slice a '((0 2))) #d(9 300)))
+               (ignore-errors (setf (la:slice a '((0 2))) #d(9 9 9)))
+               (ignore-errors (setf (la:take-rows a '(0 7)) 9)) a)",
+            "#(1 2 3)",
+        ),
+    ]);
+    check_errors(&[
+        ("(setf (la:slice (la:zeros 3) '((0 2))) #d(1 2 3))", "shape mismatch"),
+        ("(setf (la:row (la:zeros '(2 2)) 2) 1)", "row index out of range"),
+        ("(setf (la:row (la:zeros 2) 0) 1)", "row expects rank >= 2"),
+        ("(setf (la:slice #(1 2) nil) 1)", "slice writes into a packed array"),
+        ("(setf (la:take-rows (la:zeros 2) '(2)) 1)", "take-rows index out of range"),
+        ("(setf (la:compress #d(1) (la:zeros 2)) 1)", "compress mask must have 2 elements"),
+    ]);
+}
+
+#[test]
+fn a_function_of_the_language_goes_over_arrays_in_row_major_order() {
+    check(&[
+        ("(la:emap (lambda (x y) (max x y)) #d(1 5) #d(3 2))", "#d(3.0 5.0)"),
+        ("(la:emap #'+ #d((1) (2)) #d(10 20) 100)", "#d((111.0 121.0) (112.0 122.0))"),
+        ("(la:emap #'1+ #f(1 2))", "#f(2.0 3.0)"),
+        ("(la:emap #'1+ #u8(1 2))", "#(2 3)"),
+        ("(la:emap (lambda (x) (/ x 2.0)) #u8(1 2))", "#d(0.5 1.0)"),
+        ("(la:emap #'1+ 1/2)", "3/2"),
+        ("(la:emap #'1+ (la:zeros '(0 3)))", "#d[0 3]"),
+        (
+            "(let ((seen nil))
+               (la:emap (lambda (x) (push x seen) 0) #d((1 2) (3 4))) (reverse seen))",
+            "(1.0 2.0 3.0 4.0)",
+        ),
+        // The function may use arrays, and write into its own argument.
+        ("(la:emap (lambda (x) (la:sum (la:full 3 x))) #d(1 2))", "#d(3.0 6.0)"),
+        (
+            "(let ((a (la:arange 3))) (list (la:emap (lambda (x) (setf (aref a 2) 9d0) x) a) a))",
+            "(#d(0.0 1.0 2.0) #d(0.0 1.0 9.0))",
+        ),
+        ("(handler-case (la:emap (lambda (x) (error \"no ~a\" x)) #d(1)) (error () :no))", ":NO"),
+    ]);
+    check_errors(&[
+        ("(la:emap #'+ #d(1 2) #d(1 2 3))", "shape mismatch: (2) and (3)"),
+        ("(la:emap (lambda (x) x 'a) #d(1))", "emap expects numbers from its function: got A"),
+        ("(la:emap #'1+ #u8(255))", "value does not fit: 256 in (unsigned-byte 8)"),
+        ("(la:emap #'1+ #bool(0 1))", "value does not fit: 2 in bit"),
+    ]);
+}

@@ -96,15 +96,15 @@ fn one_strided_operand<T: Float>() {
 }
 
 fn three_operands<T: Float>() {
-    let kernel = Arc::new(kernel("where", &trace_ternary::<Where>(T::WIDTH), 3));
+    let kernel = Arc::new(kernel("clip", &trace_ternary::<Clip>(T::WIDTH), 3));
     let data = [mixture::<T>(1, 400), mixture::<T>(2, 400), mixture::<T>(3, 400)];
     let shape = [20, 20];
     let views = [view(0, &[20, 1]), view(4, &[0, 1]), view(0, &[1, 20])];
     let launched = launch(&kernel, &shape, &views).unwrap();
     let got = run(&launched, &[&data[0], &data[1], &data[2]], 400);
-    let [m, a, b] = [0, 1, 2].map(|i| read(&data[i], &shape, &views[i]));
-    let want: Vec<T> = (0..400).map(|i| Where::at(m[i], a[i], b[i])).collect();
-    assert_same("where", &got, &want, Nan::Exact);
+    let [x, low, high] = [0, 1, 2].map(|i| read(&data[i], &shape, &views[i]));
+    let want: Vec<T> = (0..400).map(|i| <Clip as Ternary>::at(x[i], low[i], high[i])).collect();
+    assert_same("clip", &got, &want, Nan::Exact);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn one_operand_through_strides() {
 }
 
 #[test]
-fn where_takes_three_operands() {
+fn clip_takes_three_operands() {
     three_operands::<f32>();
     three_operands::<f64>();
 }

@@ -10,7 +10,7 @@ use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
-use rung_ops::record::{Arithmetic, Kind, Package, Part, Quick};
+use rung_ops::record::{Arithmetic, Kind, Package, Part, Place, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -84,11 +84,21 @@ fn call(
     op: &'static Op,
     arguments: &[Value],
 ) -> Outcome {
-    if let (Some(arithmetic), [a, b]) = (op.numbers, arguments)
-        && a.is_number()
-        && b.is_number()
-    {
-        return of_numbers(op.name(), arithmetic, a, b);
+    let mut folded = Vec::new();
+    let arguments = match op.numbers {
+        Some(arithmetic) => match leading_numbers(op, arithmetic, arguments)? {
+            Folded::Value(value) => return Ok(value),
+            Folded::Rest(number, rest) => {
+                folded.push(number);
+                folded.extend_from_slice(rest);
+                &folded[..]
+            }
+            Folded::None => arguments,
+        },
+        None => arguments,
+    };
+    if op.setf && !op.writes.is_empty() {
+        return assign(lisp, ladder, op, arguments);
     }
     if let Some(fold) = op.rational
         && let Some(exact) = rational::fold(op.name(), fold, arguments)?
@@ -245,8 +255,86 @@ fn number_part(value: &Value) -> Option<Part<'static>> {
     }
 }
 
+/// What is left of a call after the numbers that stand first in it.
+enum Folded<'a> {
+    Value(Value),
+    Rest(Value, &'a [Value]),
+    None,
+}
+
+/// Numbers are the language's own affair: two of them, and any count that begins a call of any
+/// number of operands.
+fn leading_numbers<'a>(
+    op: &'static Op,
+    arithmetic: Arithmetic,
+    arguments: &'a [Value],
+) -> Outcome<Folded<'a>> {
+    let any_count = op.parameters.last().is_some_and(|p| p.place == Place::Rest);
+    let numbers = arguments.iter().take_while(|a| a.is_number()).count();
+    if !any_count {
+        return Ok(match arguments {
+            [a, b] if numbers == 2 => match of_numbers(op.name(), arithmetic, a, b)? {
+                Some(value) => Folded::Value(value),
+                None => Folded::None,
+            },
+            _ => Folded::None,
+        });
+    }
+    if let [one] = arguments
+        && numbers == 1
+    {
+        return Ok(match arithmetic {
+            Arithmetic::Subtract => Folded::Value(numbers::negate(one)?),
+            Arithmetic::Divide => Folded::Value(quotient(&Value::Fixnum(1), one)?),
+            _ => Folded::Value(one.clone()),
+        });
+    }
+    if numbers < 2 {
+        return Ok(Folded::None);
+    }
+    let mut result = arguments[0].clone();
+    for number in &arguments[1..numbers] {
+        match of_numbers(op.name(), arithmetic, &result, number)? {
+            Some(value) => result = value,
+            None => return Ok(Folded::None),
+        }
+    }
+    Ok(match &arguments[numbers..] {
+        [] => Folded::Value(result),
+        rest => Folded::Rest(result, rest),
+    })
+}
+
+/// An assignment: writes into the array where it stands, so that storage nobody else shares is
+/// not copied. The value is what was assigned.
+fn assign(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    op: &'static Op,
+    arguments: &[Value],
+) -> Outcome {
+    let mut values = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        values.push(to_operation(lisp, argument)?);
+    }
+    let given = arguments.get(op.writes[0]).cloned().unwrap_or_default();
+    let Some(target) = given.as_packed() else {
+        let text = format!("{} writes into a packed array: got {}", op.name(), lisp.brief(&given));
+        let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
+        return Err(e.in_package(op.package.name()).into());
+    };
+    let written = ladder.borrow_mut().assign(op, values, &mut target.borrow_mut());
+    match written {
+        Ok(()) => Ok(arguments[0].clone()),
+        Err(error) => match failed(lisp, op, arguments, error)? {
+            Instead::Values(values) => Ok(lisp.values(values)),
+            Instead::Portable => Err(Escape::error("an assignment asks no rung")),
+        },
+    }
+}
+
 /// An operation that works in place: each array that it writes becomes its result, and the
-/// value is the first of them (of an assignment: what was assigned).
+/// value is the first of them.
 fn write_back(
     lisp: &mut Lisp,
     op: &'static Op,
@@ -267,17 +355,25 @@ fn write_back(
             _ => return Err(Escape::error("an operation in place gave no array")),
         }
     }
-    let value = if op.setf { 0 } else { op.writes[0] };
-    Ok(arguments.get(value).cloned().unwrap_or_default())
+    Ok(arguments.get(op.writes[0]).cloned().unwrap_or_default())
 }
 
-/// Two numbers are the language's own affair: ratios and integers of any size stay exact.
-fn of_numbers(name: &str, arithmetic: Arithmetic, a: &Value, b: &Value) -> Outcome {
-    match arithmetic {
-        Arithmetic::Add => numbers::add(a, b),
-        Arithmetic::Subtract => numbers::subtract(a, b),
-        Arithmetic::Multiply => numbers::multiply(a, b),
-        Arithmetic::Divide => quotient(a, b),
+/// Two numbers by the language's own arithmetic: ratios and integers of any size stay exact.
+/// `None` where the arrays' definition says what the result is.
+fn of_numbers(name: &str, arithmetic: Arithmetic, a: &Value, b: &Value) -> Outcome<Option<Value>> {
+    let value = match arithmetic {
+        Arithmetic::Add => numbers::add(a, b)?,
+        Arithmetic::Subtract => numbers::subtract(a, b)?,
+        Arithmetic::Multiply => numbers::multiply(a, b)?,
+        Arithmetic::Divide => quotient(a, b)?,
+        Arithmetic::FloorDivide | Arithmetic::Modulo => {
+            let float = |v: &Value| matches!(v, Value::Double(_) | Value::Single(_));
+            if float(a) || float(b) || numbers::is_zero(b)? {
+                return Ok(None);
+            }
+            let (quotient, rest) = numbers::division::floor2(a, b)?;
+            if matches!(arithmetic, Arithmetic::Modulo) { rest } else { quotient }
+        }
         // NaN, where there is one, is the result.
         Arithmetic::Larger | Arithmetic::Smaller => {
             let order = numbers::compare(name, a, b)?;
@@ -286,13 +382,14 @@ fn of_numbers(name: &str, arithmetic: Arithmetic, a: &Value, b: &Value) -> Outco
                 _ => order == Some(Ordering::Greater),
             };
             let nan = order.is_none() && numbers::to_double(b).is_some_and(f64::is_nan);
-            Ok(if second || nan { b.clone() } else { a.clone() })
+            if second || nan { b.clone() } else { a.clone() }
         }
         Arithmetic::Compare(holds) => {
             let order = numbers::compare(name, a, b)?;
-            Ok(Value::Double(f64::from(u8::from(holds(order)))))
+            Value::Double(f64::from(u8::from(holds(order))))
         }
-    }
+    };
+    Ok(Some(value))
 }
 
 /// Array arithmetic never traps, and neither does that of two numbers: 1/0 is infinite.

@@ -1,0 +1,261 @@
+//! Division with a remainder: exact for floats of any magnitude, by long division of their
+//! significands; and what integers do bit by bit. The number of steps depends on the exponents,
+//! so these are functions of one pair of numbers and not definitions over `Real`.
+
+use crate::function::{IntegerBinary, Unary};
+use crate::pair_functions::with_sign;
+use crate::real::Real;
+use crate::rounding::Floor;
+use core::num::Wrapping;
+
+/// A float with an exact remainder.
+pub trait Remainder: Real<Mask = bool> {
+    /// a - n b for the whole number n next to a / b towards zero: exact, with the sign of a; NaN
+    /// for an infinite a or a zero b. IEEE 754 calls it no operation, C calls it `fmod`.
+    fn remainder(self, b: Self) -> Self;
+}
+
+macro_rules! remainder {
+    ($real:ty) => {
+        impl Remainder for $real {
+            #[inline(always)]
+            fn remainder(self, b: $real) -> $real {
+                let (a, b) = (self, b);
+                let magnitude = Wrapping(<$real as Real>::MAGNITUDE_MASK as _);
+                let (x, y) = ((a.bits() & magnitude).0 as u64, (b.bits() & magnitude).0 as u64);
+                let infinity = <$real as Real>::INFINITY_BITS;
+                if x >= infinity || y > infinity || y == 0 {
+                    return <$real>::canonical_nan();
+                }
+                if x < y {
+                    return a;
+                }
+                let bits = long_division(x, y, <$real as Real>::MANTISSA);
+                with_sign(<$real as Real>::from_bits(Wrapping(bits as _)), a)
+            }
+        }
+    };
+}
+remainder!(f32);
+remainder!(f64);
+
+/// The bits of the remainder of two positive finite numbers, x >= y, given by theirs. The
+/// quotient is found 64 - (mantissa + 1) bits at a time, as many as a word leaves room for: 40
+/// for f32, 11 for f64.
+fn long_division(x: u64, y: u64, mantissa: u32) -> u64 {
+    let hidden = 1u64 << mantissa;
+    let parts = |bits: u64| match bits >> mantissa {
+        0 => (bits, 1),
+        exponent => (bits & (hidden - 1) | hidden, exponent as u32),
+    };
+    let ((x, x_exponent), (y, y_exponent)) = (parts(x), parts(y));
+    let mut rest = x % y;
+    let mut places = x_exponent - y_exponent;
+    while places > 0 && rest > 0 {
+        let step = places.min(63 - mantissa);
+        rest = (rest << step) % y;
+        places -= step;
+    }
+    if rest == 0 {
+        return 0;
+    }
+    let free = rest.leading_zeros() - (63 - mantissa);
+    match free < y_exponent {
+        true => (rest << free & (hidden - 1)) | u64::from(y_exponent - free) << mantissa,
+        false => rest << (y_exponent - 1),
+    }
+}
+
+/// A function of two floats or two integers that has no vector form.
+pub trait Division: IntegerBinary {
+    /// The definition for floats.
+    fn float<R: Remainder>(a: R, b: R) -> R;
+}
+
+/// The remainder with the sign of the divisor: in [0, b) for positive b.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Mod;
+
+impl Division for Mod {
+    #[inline(always)]
+    fn float<R: Remainder>(a: R, b: R) -> R {
+        let (zero, rest) = (R::constant(0.0), a.remainder(b));
+        if rest.is_nan() {
+            R::canonical_nan()
+        } else if rest.equal(zero) {
+            with_sign(zero, b)
+        } else if rest.less(zero) == b.less(zero) {
+            rest
+        } else {
+            rest + b
+        }
+    }
+}
+
+impl IntegerBinary for Mod {
+    /// 0 for a zero divisor, which callers refuse first.
+    #[inline(always)]
+    fn at(a: i64, b: i64) -> i64 {
+        if b == 0 {
+            return 0;
+        }
+        let rest = a.wrapping_rem(b);
+        if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+    }
+}
+
+/// The quotient rounded down to a whole number.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct FloorDivide;
+
+impl Division for FloorDivide {
+    /// By the exact remainder, so that b * (a floor-divide b) + (a mod b) is a but for rounding;
+    /// a / b where b is zero.
+    #[inline(always)]
+    fn float<R: Remainder>(a: R, b: R) -> R {
+        let zero = R::constant(0.0);
+        if b.equal(zero) {
+            let quotient = a / b;
+            return if quotient.is_nan() { R::canonical_nan() } else { quotient };
+        }
+        let rest = a.remainder(b);
+        if rest.is_nan() {
+            return R::canonical_nan();
+        }
+        let mut quotient = (a - rest) / b;
+        if !rest.equal(zero) && rest.less(zero) != b.less(zero) {
+            quotient = quotient - R::constant(1.0);
+        }
+        if quotient.equal(zero) {
+            return with_sign(zero, a / b);
+        }
+        let whole = Floor::at(quotient);
+        // a - rest is a multiple of b, so a rounded quotient is off by less than a half.
+        let up = R::constant(0.5).less(quotient - whole);
+        if up { whole + R::constant(1.0) } else { whole }
+    }
+}
+
+impl IntegerBinary for FloorDivide {
+    /// Wraps for the smallest number by -1; 0 for a zero divisor, which callers refuse first.
+    #[inline(always)]
+    fn at(a: i64, b: i64) -> i64 {
+        if b == 0 {
+            return 0;
+        }
+        let quotient = a.wrapping_div(b);
+        let inexact = a.wrapping_rem(b) != 0;
+        if inexact && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+    }
+}
+
+macro_rules! integers {
+    ($($(#[$doc:meta])* $name:ident: |$a:ident, $b:ident| $body:expr;)*) => {
+        $($(#[$doc])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name;
+        impl IntegerBinary for $name {
+            #[inline(always)]
+            fn at($a: i64, $b: i64) -> i64 { $body }
+        })*
+    };
+}
+integers! {
+    /// The bits that both have.
+    BitAnd: |a, b| a & b;
+    /// The bits that one has at least.
+    BitOr: |a, b| a | b;
+    /// The bits in which they differ.
+    BitXor: |a, b| a ^ b;
+    /// a moved b places to the left, or -b places to the right with its sign repeated; every
+    /// place beyond 63 counts.
+    Shift: |a, b| match b {
+        0..=63 => a << b,
+        64.. => 0,
+        -63..=-1 => a >> -b,
+        _ => a >> 63,
+    };
+    /// a raised to b, wrapping; 0 for a negative b, which callers refuse first.
+    IntegerPower: |a, b| {
+        let (mut result, mut square, mut left) = (1i64, a, b.max(0));
+        while left > 0 {
+            if left & 1 == 1 {
+                result = result.wrapping_mul(square);
+            }
+            square = square.wrapping_mul(square);
+            left >>= 1;
+        }
+        if b < 0 { 0 } else { result }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A linear congruential generator with its seed in the name of what it tests.
+    fn words(seed: u64) -> impl Iterator<Item = u64> {
+        let mut state = seed;
+        std::iter::from_fn(move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            Some(state ^ state >> 29)
+        })
+    }
+
+    #[test]
+    fn the_remainder_is_exact_at_every_magnitude() {
+        let mut words = words(20);
+        for round in 0..200_000 {
+            let (a, b) = (f64::from_bits(words.next().unwrap()), words.next().unwrap());
+            // Every other divisor is near in magnitude, where few steps are taken.
+            let b = if round % 2 == 0 { b } else { a.to_bits() ^ b >> 6 };
+            let b = f64::from_bits(b);
+            assert!((a % b).to_bits() == a.remainder(b).to_bits() || (a % b).is_nan(), "{a} {b}");
+            let (a, b) = (f32::from_bits(a.to_bits() as u32), f32::from_bits(b.to_bits() as u32));
+            assert!((a % b).to_bits() == a.remainder(b).to_bits() || (a % b).is_nan(), "{a} {b}");
+        }
+        const FAR: [(f64, f64); 4] =
+            [(f64::MAX, 5e-324), (5e-324, f64::MAX), (-1e300, 3e-310), (2.5e-308, 5e-324)];
+        for (a, b) in FAR {
+            assert_eq!((a % b).to_bits(), a.remainder(b).to_bits(), "{a} {b}");
+        }
+        for (a, b) in [(f64::INFINITY, 1.0f64), (1.0, 0.0), (f64::NAN, 1.0), (1.0, -f64::NAN)] {
+            assert_eq!(a.remainder(b).to_bits(), f64::canonical_nan().to_bits());
+        }
+        assert_eq!((-7.0f64).remainder(f64::INFINITY), -7.0);
+    }
+
+    #[test]
+    fn mod_and_floor_divide_take_the_sign_of_the_divisor() {
+        let modulo = |a: f64, b: f64| (Mod::float(a, b), FloorDivide::float(a, b));
+        assert_eq!(modulo(7.0, 3.0), (1.0, 2.0));
+        assert_eq!(modulo(-7.0, 3.0), (2.0, -3.0));
+        assert_eq!(modulo(7.0, -3.0), (-2.0, -3.0));
+        assert_eq!(modulo(-7.0, -3.0), (-1.0, 2.0));
+        assert_eq!(modulo(1.0, 0.1), (0.09999999999999995, 9.0));
+        assert_eq!(Mod::float(-6.0, 3.0f64).to_bits(), 0.0f64.to_bits());
+        assert_eq!(Mod::float(6.0, -3.0f64).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(FloorDivide::float(-0.0, 3.0f64).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(FloorDivide::float(1.0, 0.0), f64::INFINITY);
+        assert!(Mod::float(1.0, 0.0f64).is_nan() && FloorDivide::float(0.0, 0.0f64).is_nan());
+        assert_eq!(modulo(-1.0, f64::INFINITY), (f64::INFINITY, -1.0));
+        for (a, b) in [(7i64, 3i64), (-7, 3), (7, -3), (-7, -3), (6, -3), (0, 5)] {
+            let pair = (<Mod as IntegerBinary>::at(a, b), <FloorDivide as IntegerBinary>::at(a, b));
+            let floats = modulo(a as f64, b as f64);
+            assert_eq!((pair.0 as f64, pair.1 as f64), floats, "{a} {b}");
+        }
+        assert_eq!(<FloorDivide as IntegerBinary>::at(i64::MIN, -1), i64::MIN);
+        assert_eq!(<Mod as IntegerBinary>::at(i64::MIN, -1), 0);
+    }
+
+    #[test]
+    fn shifts_and_powers_of_integers() {
+        let shift = <Shift as IntegerBinary>::at;
+        assert_eq!([shift(5, 2), shift(5, 64), shift(-5, -1), shift(-5, -99)], [20, 0, -3, -1]);
+        assert_eq!([shift(1, 63), shift(5, i64::MIN), shift(-1, i64::MAX)], [i64::MIN, 0, 0]);
+        let power = <IntegerPower as IntegerBinary>::at;
+        assert_eq!([power(3, 4), power(-2, 3), power(0, 0), power(2, 64)], [81, -8, 1, 0]);
+        assert_eq!(power(-1, i64::MAX), -1);
+        assert_eq!(power(7, 3), 343);
+    }
+}
