@@ -7,7 +7,7 @@
 
 use crate::exponential::Exp;
 use crate::fold;
-use crate::function::{Binary, Maximum, Ternary, Unary, Where};
+use crate::function::{Binary, Maximum, Unary};
 use crate::logarithm::Log;
 use crate::real::Real;
 
@@ -99,7 +99,7 @@ pub struct MaskedSoftmax;
 impl Rowwise<2> for MaskedSoftmax {
     fn row<T: Real + Into<f64>>([x, mask]: [&[T]; 2], numbers: &[f64], out: &mut [T]) {
         let (divisor, fill) = (T::constant(numbers[0]), T::constant(numbers[1]));
-        let scores = |i: usize| <Where as Ternary>::at(mask[i], fill, x[i] / divisor);
+        let scores = |i: usize| T::select(mask[i].equal(T::constant(0.0)), x[i] / divisor, fill);
         let scores: Vec<T> = (0..x.len()).map(scores).collect();
         Softmax::row([&scores], &[], out);
     }

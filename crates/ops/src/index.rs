@@ -6,6 +6,7 @@ use crate::record::{Definition, Entry, Family, Kind, NO_LIBRARY, Op, Rungs, keyw
 use crate::samples;
 use crate::select::positions;
 use crate::shape::nothing_to_compute;
+use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
 

@@ -19,7 +19,7 @@ use rung_math::rows::{
     LayerNorm, LayerNormAffine, LayerNormGradient, LogSoftmax, LogSoftmaxGradient, LogSumExp,
     MaskedSoftmax, Rowwise, Softmax, SoftmaxGradient,
 };
-use rung_math::{Exp, Log, Real, Ternary, Unary, Where};
+use rung_math::{Exp, Log, Real, Unary};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -281,7 +281,7 @@ each!(LessTwice, 1, |x, c| (x[0] - c[0]) - c[1]);
 each!(Times, 2, |x, _c| x[1] * x[0]);
 each!(TimesLess, 2, |x, c| x[0] * (x[1] - c[0]));
 each!(LessExpTimes, 2, |x, c| x[1] - Exp::at(x[0]) * c[0]);
-each!(Masked, 2, |x, c| <Where as Ternary>::at(x[1], c[1], x[0] / c[0]));
+each!(Masked, 2, |x, c| V::select(x[1].equal(V::constant(0.0)), x[0] / c[0], c[1]));
 each!(Standard, 1, |x, c| (x[0] - c[0]) / c[1]);
 each!(StandardAffine, 3, |x, c| ((x[0] - c[0]) / c[1]) * x[1] + x[2]);
 each!(TimesStandard, 2, |x, c| x[1] * ((x[0] - c[0]) / c[1]));
