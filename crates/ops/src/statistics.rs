@@ -49,8 +49,8 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["norm"],
-        doc: "The Euclidean norm of all elements, or along axes. :ord 1, 2, inf, -inf or :fro: \
-              the norm of a vector, or of a matrix where two axes are folded.",
+        doc: "The Euclidean norm of all elements, or along axes. :ord 1, 2, :inf, :-inf or \
+              :fro: the norm of a vector, or of a matrix where two axes are folded.",
         result: "a double-float, or an array of a's float type",
         parameters: &[
             required("a", Kind::Array),
@@ -237,9 +237,12 @@ enum Order {
 fn order(value: &Value) -> Result<Option<Order>> {
     let number = match value {
         Value::Nil => return Ok(None),
-        Value::Keyword(word) | Value::Symbol(word) if word.as_ref() == "fro" => {
-            return Ok(Some(Order::Frobenius));
-        }
+        Value::Keyword(word) | Value::Symbol(word) => match word.as_ref() {
+            "fro" => return Ok(Some(Order::Frobenius)),
+            "inf" => f64::INFINITY,
+            "-inf" => f64::NEG_INFINITY,
+            _ => f64::NAN,
+        },
         Value::Number(number) => number.to_f64(),
         _ => f64::NAN,
     };
@@ -249,7 +252,7 @@ fn order(value: &Value) -> Result<Option<Order>> {
         f64::INFINITY => Order::Largest,
         f64::NEG_INFINITY => Order::Smallest,
         _ => {
-            let text = "norm :ord must be 1, 2, inf, -inf or :fro";
+            let text = "norm :ord must be 1, 2, :inf, :-inf or :fro";
             return Err(Error::wanted(ErrorKind::Argument, text, value));
         }
     }))
