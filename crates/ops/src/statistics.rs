@@ -15,7 +15,6 @@ use crate::fold::{
 };
 use crate::record::{FLOATS, Kind, Op, Parameter, RationalFold, Rungs, keyword, required};
 use crate::samples::{self, Sample};
-use crate::table;
 use crate::value::Value;
 use rung_array::{Array, Number, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
@@ -330,17 +329,13 @@ fn extremes(
 
 /// The largest singular value of each matrix.
 fn spectral(a: &Array, folded: Folded, [rows, columns]: [usize; 2]) -> Result<Prepared> {
-    if table::find(DECOMPOSITION).is_none() {
-        let text = "norm :ord 2 of a matrix needs singular values, which are not offered";
-        return Err(Error::new(ErrorKind::Argument, text).hint(":ord :fro is the Euclidean norm"));
-    }
     let element = a.element_type();
     let mut order: Vec<usize> =
         (0..a.rank()).filter(|axis| ![rows, columns].contains(axis)).collect();
     order.extend([rows, columns]);
     let matrices = at_type(a, ElementType::F64)?.transpose(&order)?;
     Ok(Prepared::Steps(Box::new(move |run| {
-        let values = run.call(DECOMPOSITION, vec![matrices.into()])?;
+        let values = run.call("svd", vec![matrices.into()])?;
         let Some(Value::Array(values)) = values.into_iter().nth(1) else {
             return Err(Error::new(ErrorKind::Internal, "a decomposition without its values"));
         };
@@ -352,8 +347,6 @@ fn spectral(a: &Array, folded: Folded, [rows, columns]: [usize; 2]) -> Result<Pr
         norms(element, &folded.shape, folded.to_number, largest)
     })))
 }
-
-const DECOMPOSITION: &str = "svd";
 
 fn norm_portable(call: &Call) -> Result<Array> {
     let of: fn(usize, &dyn Fn(usize) -> f64) -> f64 = match parameter_of(call)? {

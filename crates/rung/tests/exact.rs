@@ -54,6 +54,7 @@ fn lists_of_axes_index_types_and_predicates() {
         ("(la:norm #d((1 -2) (3 4)) :ord 1)", "6.0"),
         ("(la:norm #d((1 -2) (3 4)) :ord :inf)", "7.0"),
         ("(la:norm #d((1 -2) (3 4)) :ord (aref #d(inf) 0))", "7.0"),
+        ("(la:norm #d((3 0) (0 4)) :ord 2)", "4.0"),
         ("(la:norm #d(1 -2 3) :ord 1)", "6.0"),
         ("(la:norm #d(1 -2 3) :ord :-inf)", "1.0"),
         ("(la:var #d(1 2 3 4) :ddof 1)", "1.6666666666666667"),
