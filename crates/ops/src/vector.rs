@@ -230,12 +230,14 @@ struct Forms {
     into: Op,
 }
 
+type Samples = fn() -> Vec<Sample>;
+
 const fn forms(
     plain: &'static [Parameter],
     into: &'static [Parameter],
     types: &'static [ElementType],
     exact: Exactness,
-    samples: (fn() -> Vec<Sample>, fn() -> Vec<Sample>),
+    samples: (Samples, Samples),
 ) -> Forms {
     let common = Op {
         package: Package::Vec,
