@@ -3,7 +3,7 @@
 use rung_lanes::elementwise::{map, zip, zip3};
 use rung_lanes::fused::{Step, fused};
 use rung_lanes::{Cost, Float, Lanes, Level, Operand, elementwise_integers as integers};
-use rung_math::{Add, Div, Less, Mul, Tanh, Where};
+use rung_math::{Add, Clip, Div, Less, Mul, Tanh};
 
 const SHAPES: [[usize; 2]; 7] = [[0, 3], [1, 1], [3, 5], [2, 512], [33, 31], [41, 100], [3, 4097]];
 
@@ -20,7 +20,7 @@ fn bits<T: Float>(list: &[T]) -> Vec<Option<u64>> {
     list.iter().map(|x| (!x.wide().is_nan()).then(|| x.wide().to_bits())).collect()
 }
 
-/// where(a < c, tanh((a * b + c) / a), b) with b a column, c a row and a transposed.
+/// clip(a < c, tanh((a * b + c) / a), b) with b a column, c a row and a transposed.
 fn chain<T: Float>(lanes: &Lanes, [rows, columns]: [usize; 2]) {
     let (shape, size) = ([rows, columns], rows * columns);
     let (a, b, c) = (numbers::<T>(size, 1), numbers::<T>(rows, 2), numbers::<T>(columns, 3));
@@ -40,7 +40,7 @@ fn chain<T: Float>(lanes: &Lanes, [rows, columns]: [usize; 2]) {
         Step::binary::<Div>(),
         Step::unary::<Tanh>(),
         Step::operand(1),
-        Step::ternary::<Where>(),
+        Step::ternary::<Clip>(),
     ];
     let mut got = vec![T::default(); size];
     fused(lanes, Cost::Light, &shape, &program, &operands, &mut got);
@@ -59,7 +59,7 @@ fn chain<T: Float>(lanes: &Lanes, [rows, columns]: [usize; 2]) {
     map::<Tanh, T>(lanes, cost, &shape, Operand::new(&quotient, 0, &flat), &mut steps[4]);
     let (mask, value) = (room(&steps[0]), room(&steps[4]));
     let last = [Operand::new(&mask, 0, &flat), Operand::new(&value, 0, &flat), b];
-    zip3::<Where, T>(lanes, cost, &shape, last, &mut steps[5]);
+    zip3::<Clip, T>(lanes, cost, &shape, last, &mut steps[5]);
     assert_eq!(bits(&got), bits(&steps[5]), "{shape:?} {:?}", lanes.level());
 }
 
