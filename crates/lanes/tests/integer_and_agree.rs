@@ -65,7 +65,10 @@ fn integer_folds_wrap_and_count() {
             all_steps(lanes, &(0..n).map(|i| word(i) as i64).collect::<Vec<_>>());
             all_steps(lanes, &(0..n).map(|i| word(i) as i32).collect::<Vec<_>>());
             all_steps(lanes, &(0..n).map(|i| word(i) as u8).collect::<Vec<_>>());
-            all_steps(lanes, &(0..n).map(|i| Bool::from(word(i) % 3 == 0)).collect::<Vec<_>>());
+            all_steps(
+                lanes,
+                &(0..n).map(|i| Bool::from(word(i).is_multiple_of(3))).collect::<Vec<_>>(),
+            );
         }
     });
 }
@@ -123,7 +126,7 @@ fn positions_are_the_first_in_long_and_short_slices() {
 fn extremes_skip_nan_in_every_layout() {
     each_configuration(|lanes| {
         let data: Vec<f32> = (0..67 * 40)
-            .map(|i| if word(i) % 5 == 0 { f32::NAN } else { word(i) as i32 as f32 })
+            .map(|i| if word(i).is_multiple_of(5) { f32::NAN } else { word(i) as i32 as f32 })
             .collect();
         for n in [1, 3, 15, 16, 17, 31, 33, 64, 67] {
             for axis in [0, 1] {

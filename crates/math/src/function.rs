@@ -259,20 +259,20 @@ mod tests {
 
     #[test]
     fn a_nan_is_absent_among_numbers() {
-        same(LargerNumber::at(f64::NAN, -3.0), -3.0);
-        same(LargerNumber::at(-3.0, f64::NAN), -3.0);
-        same(SmallerNumber::at(2.0, 5.0), 2.0);
-        assert!(SmallerNumber::at(f64::NAN, f64::NAN).is_nan());
+        same(<LargerNumber as Binary>::at(f64::NAN, -3.0), -3.0);
+        same(<LargerNumber as Binary>::at(-3.0, f64::NAN), -3.0);
+        same(<SmallerNumber as Binary>::at(2.0, 5.0), 2.0);
+        assert!(<SmallerNumber as Binary>::at(f64::NAN, f64::NAN).is_nan());
     }
 
     #[test]
     fn closeness_is_relative_to_the_second_and_exact_at_infinity() {
         let close = Close { relative: 0.1, absolute: 0.0, equal_nan: false };
-        assert!(close.at(9.0, 10.0) && !close.at(10.0, 9.0));
+        assert!(close.at(9.0f64, 10.0) && !close.at(10.0f64, 9.0));
         assert!(close.at(f64::INFINITY, f64::INFINITY) && !close.at(1.0, f64::INFINITY));
         assert!(!close.at(f64::INFINITY, -f64::INFINITY) && !close.at(f32::NAN, f32::NAN));
         assert!(Close { equal_nan: true, ..close }.at(f64::NAN, f64::NAN));
-        assert!(close.at(-0.0, 0.0));
+        assert!(close.at(-0.0f64, 0.0));
     }
 
     #[test]

@@ -168,8 +168,9 @@ fn where_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
 
 fn where_samples() -> Vec<Sample> {
     let pairs = samples::pairs().into_iter();
-    let mask =
-        |at: usize| if at % 2 == 0 { samples::counting(&[1], 2) } else { samples::integer(1) };
+    let mask = |at: usize| {
+        if at.is_multiple_of(2) { samples::counting(&[1], 2) } else { samples::integer(1) }
+    };
     let mut all: Vec<Sample> = pairs
         .enumerate()
         .map(|(at, pair)| vec![mask(at), pair[0].clone(), pair[1].clone()])

@@ -178,7 +178,7 @@ impl Factors {
     /// Fails with the first singular matrix.
     fn check(&self, slabs: usize, what: &str) -> Result<()> {
         match (0..slabs).find(|&slab| plain::singular(self.n, self.slab(slab).0)) {
-            Some(slab) => Err(singular(what, slab, slabs, &self.slab(slab).0, self.n)),
+            Some(slab) => Err(singular(what, slab, slabs, self.slab(slab).0, self.n)),
             None => Ok(()),
         }
     }

@@ -170,7 +170,7 @@ fn stacks_broadcast_over_leading_axes() {
     assert_eq!(numbers(x), [1.0, 2.0, 4.0, 1.0, 0.0, 0.5, 0.5, 4.0, 2.0, 2.0, 0.0, 1.0]);
     let x = &arrays("solve", &[a.clone(), array(&[2], &[4.0, 1.0])])[0];
     assert_eq!((x.shape().to_vec(), numbers(x)), (vec![2, 1, 2], vec![2.0, 0.5, 1.0, 1.0]));
-    let det = &arrays("det", &[a.clone()])[0];
+    let det = &arrays("det", std::slice::from_ref(&a))[0];
     assert_eq!((det.shape().to_vec(), numbers(det)), (vec![2, 1], vec![4.0, 4.0]));
     let f = arrays("svd", &[a]);
     let shapes: Vec<Vec<usize>> = f.iter().map(|a| a.shape().to_vec()).collect();
@@ -182,7 +182,7 @@ fn lu_solve_and_solve_triangular_finish_what_lu_began() {
     let n = 20;
     let (a, b) = (uniform(7, n * n), uniform(8, n * 2));
     let (matrix, right) = (array(&[n, n], &a), array(&[n, 2], &b));
-    let lu = call("lu", &[matrix.clone()]).unwrap();
+    let lu = call("lu", std::slice::from_ref(&matrix)).unwrap();
     let x = &arrays("lu-solve", &[lu[0].clone(), lu[1].clone(), right.clone()])[0];
     let whole = &arrays("solve", &[matrix.clone(), right.clone()])[0];
     assert_eq!(first_difference(x, whole), None);
@@ -343,16 +343,16 @@ fn mistakes_have_their_texts_and_kinds() {
 #[test]
 fn nothing_and_one() {
     let empty = array(&[0, 0], &[]);
-    assert_eq!(numbers(&arrays("det", &[empty.clone()])[0]), [1.0]);
+    assert_eq!(numbers(&arrays("det", std::slice::from_ref(&empty))[0]), [1.0]);
     assert_eq!(arrays("solve", &[empty.clone(), array(&[0, 3], &[])])[0].shape().to_vec(), [0, 3]);
-    assert_eq!(arrays("inv", &[empty.clone()])[0].shape().to_vec(), [0, 0]);
+    assert_eq!(arrays("inv", std::slice::from_ref(&empty))[0].shape().to_vec(), [0, 0]);
     assert_eq!(arrays("eigh", &[empty])[1].shape().to_vec(), [0, 0]);
     assert_eq!(arrays("det", &[array(&[3, 0, 0], &[])])[0].shape().to_vec(), [3]);
     let one = array(&[1, 1], &[-4.0]);
-    assert_eq!(numbers(&arrays("inv", &[one.clone()])[0]), [-0.25]);
-    let q = arrays("qr", &[one.clone()]);
+    assert_eq!(numbers(&arrays("inv", std::slice::from_ref(&one))[0]), [-0.25]);
+    let q = arrays("qr", std::slice::from_ref(&one));
     assert_eq!((numbers(&q[0]), numbers(&q[1])), (vec![-1.0], vec![4.0]));
-    let f = arrays("svd", &[one.clone()]);
+    let f = arrays("svd", std::slice::from_ref(&one));
     let parts = f.iter().map(numbers).collect::<Vec<_>>();
     assert_eq!(parts, [vec![1.0], vec![4.0], vec![-1.0]]);
     assert_eq!(numbers(&arrays("eigh", &[one])[1]), [1.0]);

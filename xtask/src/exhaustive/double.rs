@@ -3,6 +3,7 @@
 //! which the definitions never do. Parts must stay clear of overflow and underflow; `Value` carries
 //! a power of two beside the number for results that do not.
 
+use std::f64::consts;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// high + low, |low| at most half an ulp of high.
@@ -15,12 +16,12 @@ pub struct Double {
 pub const ZERO: Double = Double { high: 0.0, low: 0.0 };
 pub const ONE: Double = Double { high: 1.0, low: 0.0 };
 // Printed by benches/lab/coefficients/reference.py.
-pub const LN_2: Double = Double { high: 0.6931471805599453, low: 2.3190468138462996e-17 };
-pub const HALF_PI: Double = Double { high: 1.5707963267948966, low: 6.123233995736766e-17 };
-pub const LOG2_E: Double = Double { high: 1.4426950408889634, low: 2.0355273740931033e-17 };
-pub const LOG10_E: Double = Double { high: 0.4342944819032518, low: 1.098319650216765e-17 };
+pub const LN_2: Double = Double { high: consts::LN_2, low: 2.3190468138462996e-17 };
+pub const HALF_PI: Double = Double { high: consts::FRAC_PI_2, low: 6.123233995736766e-17 };
+pub const LOG2_E: Double = Double { high: consts::LOG2_E, low: 2.0355273740931033e-17 };
+pub const LOG10_E: Double = Double { high: consts::LOG10_E, low: 1.098319650216765e-17 };
 pub const TWO_OVER_ROOT_PI: Double =
-    Double { high: 1.1283791670955126, low: 1.533545961316588e-17 };
+    Double { high: consts::FRAC_2_SQRT_PI, low: 1.533545961316588e-17 };
 
 impl Double {
     /// The sum of two numbers of any size, exactly.

@@ -8,6 +8,7 @@ use super::error::Expected;
 use super::reference;
 use rung_lanes::{Cost, Float, Lanes, Operand, elementwise};
 use rung_math::{self as math, Binary, Graph, Unary, Width, trace_binary, trace_unary};
+use std::f64::consts;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How the reference at -x follows from that at x.
@@ -90,9 +91,9 @@ macro_rules! two {
 
 /// Largest arguments of the exponential functions, and of those that come near +-1 or 0.
 const EXP: [f64; 7] = [708.0, 709.782712893384, -708.396, -745.13, 0.34657, 1.0, 2.2e-16];
-const CIRCLE: [f64; 6] = [0.785398, 2048.0, 262144.0, 1.0, 1e-8, 3.4e38];
-const SQUARES: [f64; 5] = [1.0, 0.5, 0.7071067811865476, 0.3826834323650898, 0.9238795325112867];
-const LOG: [f64; 5] = [1.0, 0.7071067811865476, 1.4142135623730951, 2.2250738585072014e-308, 2.0];
+const CIRCLE: [f64; 6] = [consts::FRAC_PI_4, 2048.0, 262144.0, 1.0, 1e-8, 3.4e38];
+const SQUARES: [f64; 5] = [1.0, 0.5, consts::FRAC_1_SQRT_2, 0.3826834323650898, 0.9238795325112867];
+const LOG: [f64; 5] = [1.0, consts::FRAC_1_SQRT_2, consts::SQRT_2, 2.2250738585072014e-308, 2.0];
 const TURNED: [f64; 5] = [1.0, 0.41421356237309503, 2.414213562373095, 1.8446744073709552e19, 1e-8];
 
 pub static ONES: &[One] = &[
