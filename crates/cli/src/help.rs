@@ -45,6 +45,8 @@ fn general(help: Help) -> String {
     let mut text = format!("{TITLE}\n\n{}\n{USAGE}", examples(EXAMPLES));
     let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
     if help == Help::Short {
+        // The last line speaks of help.
+        let names: Vec<&str> = names.into_iter().filter(|name| *name != "help").collect();
         let _ = writeln!(text, "{}\n", names.join(" "));
         for group in
             Group::ALL.into_iter().filter(|group| !matches!(group, Group::Doctor | Group::Tune))

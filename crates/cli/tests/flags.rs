@@ -37,8 +37,8 @@ fn mistakes_are_usage_errors_with_a_suggestion() {
             "rung: error: --on-decline: expected ok, warn, error or verify, got \"never\"\n",
         ),
         (
-            &["--precision=tf32", "-e", "1"],
-            "rung: error: --precision: tf32 is not in this version; only strict is: f32 means f32\n",
+            &["--precision=half", "-e", "1"],
+            "rung: error: --precision: expected strict, tf32 or bf16, got \"half\"\n",
         ),
         (
             &["--portable", "--gpu", "-e", "1"],

@@ -28,7 +28,7 @@ pub const OPS: &[Op] = &[
         prepare: randint,
         rungs: Rungs::STEPS,
         samples: || vec![vec![samples::integer(-3), samples::integer(7), samples::integer(65)]],
-        example: "(progn (la:seed 42) (la:randint 0 10 3)) => #i64(4 1 4)",
+        example: "(progn (la:seed 42) (la:randint 0 10 3)) => #(4 1 4)",
         ..DRAWN
     },
     Op {

@@ -6,6 +6,7 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
+use crate::discover::{find_device, find_library};
 use crate::explain::{Calls, Outcome, take_packed};
 use crate::product;
 use crate::record::{Entry, Exactness, Op, Part, Quick};
@@ -572,42 +573,4 @@ impl Run for Stepping<'_> {
             .ok_or_else(|| Error::new(ErrorKind::Internal, format!("the table has no {name}")))?;
         self.ladder.call_in(op, values, self.caller)
     }
-}
-
-fn find_library(
-    settings: &Settings,
-    notices: &mut Vec<String>,
-) -> std::result::Result<Library, Decline> {
-    if settings.portable.value || !settings.blas.value {
-        return Err(Decline::Off("--blas"));
-    }
-    match Library::discover(settings.blas_path.value.as_deref()) {
-        Ok(library) => {
-            if let Some(threads) = settings.threads.value {
-                library.set_threads(threads);
-            }
-            if settings.blas_verbose.value {
-                notices.push(format!("rung: note: --blas: {}", library));
-            }
-            Ok(library)
-        }
-        Err(reason) => {
-            notices.push(format!("rung: warning: --blas: {reason}; running without it."));
-            Err(Decline::NoLibrary(reason.into()))
-        }
-    }
-}
-
-fn find_device(
-    settings: &Settings,
-    notices: &mut Vec<String>,
-) -> std::result::Result<Arc<dyn Device>, Decline> {
-    if settings.portable.value || !settings.gpu.value {
-        return Err(Decline::Off("--gpu"));
-    }
-    rung_device::probe(&settings.device.value).map_err(|reason| {
-        let reason = reason.to_string();
-        notices.push(format!("rung: warning: --gpu: {reason}; running without it."));
-        Decline::NoDevice(reason.into())
-    })
 }

@@ -125,6 +125,7 @@ pub const OPS: &[Op] = &[
             let generator = a.generator(2)?.unwrap_or_else(|| context.counter.clone());
             counter(op, shape, t, CounterFill::Normal, &generator)
         },
+        rungs: Rungs { device: Entry::None("a device draws by the other generator"), ..FILLING },
         samples: || shapes(&[]),
         example: "(la:shape (linalg::%la-normal-fill 3)) => (3)",
         ..DRAWN
@@ -142,7 +143,7 @@ pub const OPS: &[Op] = &[
         },
         rungs: Rungs::none(STATE),
         samples: || vec![vec![samples::integer(42)]],
-        example: "(la:rand 2 :generator (la:philox 0)) => #d(0.4 0.73)",
+        example: "(la:rand 2 :generator (la:philox 0)) => #d(0.3990464708489645 0.7357127844834425)",
         ..DRAWN
     },
     Op {

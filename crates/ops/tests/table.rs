@@ -160,6 +160,7 @@ fn run(
     mut values: Vec<Value>,
 ) -> rung_base::Result<Vec<Value>> {
     ladder.context.generator = rung_math::random::State::seeded(7);
+    ladder.context.counter = rung_ops::Generator::new(7, 0);
     let mut written = Vec::new();
     for (value, parameter) in values.iter_mut().zip(op.parameters) {
         if let (Value::Array(a), Kind::Written) = (&*value, parameter.kind) {

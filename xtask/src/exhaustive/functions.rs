@@ -131,7 +131,8 @@ fn host_acosh(x: f64) -> f64 {
 }
 
 fn host_sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-x))
+    let e = libm::exp(-x.abs());
+    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
 }
 
 fn host_softplus(x: f64) -> f64 {
