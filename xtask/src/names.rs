@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn every_homonym_is_an_operation() {
         for name in HOMONYMS {
-            assert!(table::find(name).is_some(), "{name} is no operation any more");
+            let known = table::operations().any(|op| op.names.contains(name));
+            assert!(known, "{name} is no operation any more");
         }
     }
 }
