@@ -17,7 +17,6 @@ import tempfile
 
 from arrays_cases import CASES, GROUPS
 
-PASSES = 3
 REPEATS = 5
 # Each repeat runs a case until this many nanoseconds have passed.
 SPAN = 10_000_000
@@ -117,8 +116,8 @@ def shown(nanoseconds):
     return f"{nanoseconds:.0f} ns"
 
 
-def tables(cases, threads):
-    passes = [(ours(cases, threads), theirs(cases, threads)) for _ in range(PASSES)]
+def tables(cases, threads, count):
+    passes = [(ours(cases, threads), theirs(cases, threads)) for _ in range(count)]
     out = []
     for group, words in GROUPS.items():
         rows = []
@@ -141,7 +140,7 @@ def tables(cases, threads):
     return "\n".join(out)
 
 
-def heading():
+def heading(passes):
     import numpy
     import scipy
 
@@ -154,7 +153,7 @@ def heading():
         f"Machine: {model}, {os.cpu_count()} cores, Linux {platform.machine()}. "
         f"Date: {datetime.date.today()}. Commit: {commit.stdout.strip()}.\n"
         f"Command: `benches/arrays --write`. Rung called from Lisp, NumPy {numpy.__version__} and SciPy "
-        f"{scipy.__version__} from Python; whole calls, median of {PASSES} passes in turn, each the "
+        f"{scipy.__version__} from Python; whole calls, median of {passes} passes in turn, each the "
         f"median of {REPEATS} repeats. A ratio above 1 is in our favour."
     )
 
@@ -175,6 +174,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="words, separated by commas, of which a case's name has one")
     parser.add_argument("--threads", default="1,2", help="thread counts, separated by commas")
+    parser.add_argument("--passes", type=int, default=3, help="how often ours and the peer take turns")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
     parser.add_argument("--peer", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -182,9 +182,9 @@ def main():
         return peer(set(options.peer.split(",")))
     words = options.only.split(",") if options.only else [""]
     cases = [case for case in CASES if any(word in case.name for word in words)]
-    text = heading()
+    text = heading(options.passes)
     for threads in map(int, options.threads.split(",")):
-        text += "\n" + tables(cases, threads)
+        text += "\n" + tables(cases, threads, options.passes)
     print(text)
     if options.write:
         write(text)
