@@ -152,7 +152,7 @@ def heading(passes):
     return (
         f"Machine: {model}, {os.cpu_count()} cores, Linux {platform.machine()}. "
         f"Date: {datetime.date.today()}. Commit: {commit.stdout.strip()}.\n"
-        f"Command: `benches/arrays --write`. Rung called from Lisp, NumPy {numpy.__version__} and SciPy "
+        f"Command: `{' '.join(['benches/arrays', *sys.argv[1:]])}`. Rung called from Lisp, NumPy {numpy.__version__} and SciPy "
         f"{scipy.__version__} from Python; whole calls, median of {passes} passes in turn, each the "
         f"median of {REPEATS} repeats. A ratio above 1 is in our favour."
     )

@@ -149,7 +149,6 @@ fn takes(parameter: &Parameter) -> String {
         Kind::Text => "a string",
         Kind::Generator => "a generator",
         Kind::Vector => "a packed vector",
-        Kind::Written => "a packed array, which is written",
         Kind::Any => "see the text",
         Kind::Choice(choices) => {
             let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();

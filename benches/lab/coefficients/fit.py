@@ -1,7 +1,7 @@
 """Coefficients of the elementary functions of crates/math, by Remez exchange in high precision.
 
-Run:   python3 -m venv /tmp/v && /tmp/v/bin/pip install mpmath gmpy2
-       /tmp/v/bin/python fit.py > ../../../crates/math/src/coefficients.rs && cargo fmt -p rung-math
+Run:   python3 fit.py   (needs mpmath and gmpy2)
+       python3 fit.py > ../../../crates/math/src/coefficients.rs && cargo fmt -p rung-math
 Prints that file: the constants and, for Payne-Hanek, the bits of 2/pi, with the error of each
 fit in bits. With names (exp log sin erf pair atan sinh tanh erfc) it prints those families alone.
 On an interval that starts at 0 the lowest coefficients are rounded one by one and the rest is

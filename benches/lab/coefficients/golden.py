@@ -1,6 +1,6 @@
 """Golden values of the elementary functions for crates/math/tests/accuracy.rs.
 
-Run from this folder:  /tmp/v/bin/python golden.py   (mpmath and gmpy2; about a minute)
+Run from this folder:  python3 golden.py   (needs mpmath and gmpy2; about a minute)
 With names (tan power ...) it writes those functions alone.
 Writes crates/math/tests/golden/<function>_<width>.bin. A record is, little endian: the bits of
 x (and, for a function of two numbers, of the second), the bits of the correctly rounded value y,

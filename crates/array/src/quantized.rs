@@ -142,6 +142,13 @@ pub fn check_columns(format: Format, columns: usize) -> Result<()> {
     Err(Error::new(ErrorKind::Shape, text).hint(format!("pad each row with zeros to {next}")))
 }
 
+/// As it is shown: `QUANTIZED-MATRIX Q8_0 (32000 288)`.
+impl fmt::Display for Quantized {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "QUANTIZED-MATRIX {} ({} {})", self.format, self.rows, self.columns)
+    }
+}
+
 impl fmt::Debug for Quantized {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "#<QUANTIZED-MATRIX {} ({} {})>", self.format, self.rows, self.columns)

@@ -14,6 +14,7 @@ mod select;
 
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_left;
+use crate::share::Cells;
 use crate::vector::{Float, Vector};
 use crate::{Lanes, Work};
 use chunk::{Chunk, Rows};
@@ -180,7 +181,7 @@ pub fn dot<T: Float, U: Float>(
     let (first, second) = (Walk::new(shape, [x.strides]), Walk::new(shape, [y.strides]));
     let chunks = length.div_ceil(CHUNK);
     let mut results = vec![0.0; chunks];
-    let cells = Cells(results.as_mut_ptr());
+    let cells = Cells::new(&mut results);
     each_chunk(lanes, length, &|chunk| {
         let (from, count) = (chunk * CHUNK, CHUNK.min(length - chunk * CHUNK));
         let (x, y) = (starts.0, starts.1);
@@ -236,21 +237,6 @@ struct Address<T>(*const T);
 unsafe impl<T: Sync> Send for Address<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Address<T> {}
-
-/// Result cells that pieces share; each writes its own.
-#[derive(Clone, Copy)]
-struct Cells(*mut f64);
-
-// SAFETY: pieces write disjoint cells.
-unsafe impl Send for Cells {}
-// SAFETY: as above.
-unsafe impl Sync for Cells {}
-
-impl Cells {
-    fn at(self, index: usize) -> *mut f64 {
-        self.0.wrapping_add(index)
-    }
-}
 
 /// Runs `body` for every chunk of `length` elements, threaded.
 fn each_chunk(lanes: &Lanes, length: usize, body: &(dyn Fn(usize) + Sync)) {
@@ -400,7 +386,7 @@ impl<T: Float> Job<'_, T> {
     /// One slice whose chunks are shared out.
     fn long_slice<F: Step>(&self, lanes: &Lanes, slice: usize) {
         let mut results = vec![0.0; self.length.div_ceil(CHUNK)];
-        let cells = Cells(results.as_mut_ptr());
+        let cells = Cells::new(&mut results);
         each_chunk(lanes, self.length, &|chunk| {
             let result = self.chunk::<F>(lanes, slice, chunk);
             // SAFETY: this piece owns the chunk's result.

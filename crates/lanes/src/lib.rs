@@ -11,7 +11,6 @@ pub mod copy;
 pub mod cores;
 pub mod each;
 pub mod elementwise;
-pub mod elementwise_integers;
 pub mod fold;
 pub mod fused;
 pub mod gather;

@@ -11,6 +11,7 @@ mod beside;
 use crate::operand::Operand;
 use crate::product::Matrix;
 use crate::scratch::with_left;
+use crate::share::Cells;
 use crate::vector::{Float, Stored};
 use crate::{Lanes, Work};
 use along::{Along, STREAMS};
@@ -65,18 +66,6 @@ unsafe impl<M: Sync> Sync for Job<'_, M> {}
 /// Rows: the first, how many, how far apart.
 type Group = (usize, usize, usize);
 
-/// Chunk results that pieces share; each writes its own.
-struct Cells(*mut f64);
-
-// SAFETY: pieces write disjoint cells.
-unsafe impl Sync for Cells {}
-
-impl Cells {
-    fn at(&self, index: usize) -> *mut f64 {
-        self.0.wrapping_add(index)
-    }
-}
-
 impl<M: Stored> Job<'_, M> {
     fn run(&self, lanes: &Lanes) {
         let (m, k) = (self.a.rows, self.a.columns);
@@ -119,7 +108,7 @@ impl<M: Stored> Job<'_, M> {
     /// One row whose chunks are shared out.
     fn long_row(&self, lanes: &Lanes, pieces: usize, row: usize) {
         let mut results = vec![0.0; self.a.columns.div_ceil(CHUNK)];
-        let (chunks, cells) = (results.len(), Cells(results.as_mut_ptr()));
+        let (chunks, cells) = (results.len(), Cells::new(&mut results));
         let share = chunks.div_ceil(pieces);
         lanes.workers().run(chunks.div_ceil(share), &|piece| {
             for chunk in piece * share..chunks.min((piece + 1) * share) {
@@ -159,7 +148,7 @@ impl<M: Stored> Job<'_, M> {
         let (m, k) = (self.a.rows, self.a.columns);
         let chunks = k.div_ceil(CHUNK);
         let mut results = vec![0.0; if chunks > 1 { chunks * m } else { 0 }];
-        let cells = Cells(if chunks > 1 { results.as_mut_ptr() } else { self.out });
+        let cells = Cells::from(if chunks > 1 { results.as_mut_ptr() } else { self.out });
         let share = m.div_ceil(pieces.div_ceil(chunks)).next_multiple_of(16);
         let width = share.min(beside::block(k));
         let blocks = m.div_ceil(width);

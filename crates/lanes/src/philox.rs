@@ -5,6 +5,7 @@
 //! cosine and sine as everything else, a vector at a time.
 
 use crate::level::Task;
+use crate::share::Cells;
 use crate::vector::{Float, Simd, Vector};
 use crate::{Lanes, Work};
 use rung_math::philox::{Drawn, Fill, MULTIPLIERS, ROUNDS, STEPS, State, normal};
@@ -18,7 +19,7 @@ pub fn fill<T: Float + Drawn>(lanes: &Lanes, fill: Fill, state: State, out: &mut
     let (size, start) = (out.len(), fill.start::<T>(state));
     let pieces = lanes.pieces(Work::Fill, size);
     let share = size.div_ceil(pieces).max(1).next_multiple_of(WORDS);
-    let out = Cells(out.as_mut_ptr());
+    let out = Cells::new(out);
     lanes.workers().run(size.div_ceil(share), &|piece| {
         let from = piece * share;
         let offset = start.offset.wrapping_add(from as u64 * T::WORDS);
@@ -26,18 +27,6 @@ pub fn fill<T: Float + Drawn>(lanes: &Lanes, fill: Fill, state: State, out: &mut
         lanes.level().run(Range { fill, state, out: out.at(from), count: share.min(size - from) });
     });
     fill.after::<T>(state, size as u64)
-}
-
-/// Result cells that pieces share; each writes its own range.
-struct Cells<T>(*mut T);
-
-// SAFETY: pieces write disjoint ranges.
-unsafe impl<T: Send> Sync for Cells<T> {}
-
-impl<T> Cells<T> {
-    fn at(&self, index: usize) -> *mut T {
-        self.0.wrapping_add(index)
-    }
 }
 
 struct Range<T> {

@@ -10,6 +10,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
+use crate::share::Cells;
 use crate::{Lanes, Level, Work};
 use rung_math::fold::{Adding, CHUNK, PARTIALS, combine_chunks, halve};
 use rung_math::quantized::{BLOCK, BYTES, integer_dot, quantize, scale, term};
@@ -124,7 +125,7 @@ pub fn matvec(lanes: &Lanes, a: Blocks, x: &[f32], out: &mut [f32]) {
     let kernels = (kernel::<STREAMS>(lanes.level()), kernel::<1>(lanes.level()));
     let pieces = lanes.pieces(Work::Fold, a.octets.len());
     let share = a.rows.div_ceil(pieces).max(1);
-    let cells = Cells(out.as_mut_ptr());
+    let cells = Cells::new(out);
     lanes.workers().run(a.rows.div_ceil(share), &|piece| {
         let (from, to) = (piece * share, a.rows.min((piece + 1) * share));
         let band = (to - from) / STREAMS;
@@ -135,18 +136,6 @@ pub fn matvec(lanes: &Lanes, a: Blocks, x: &[f32], out: &mut [f32]) {
             rows(kernels.1, &a, &x, row, 0, &cells);
         }
     });
-}
-
-/// Results that pieces share; each writes its own.
-struct Cells(*mut f32);
-
-// SAFETY: pieces write disjoint cells.
-unsafe impl Sync for Cells {}
-
-impl Cells {
-    fn at(&self, index: usize) -> *mut f32 {
-        self.0.wrapping_add(index)
-    }
 }
 
 /// The vector, quantised; what is missing in the last group is 0 with the scale 0.
@@ -181,7 +170,7 @@ fn rows<const R: usize>(
     x: &[Group],
     row: usize,
     band: usize,
-    out: &Cells,
+    out: &Cells<f32>,
 ) {
     let bytes = a.blocks * BYTES;
     let mut results = [const { Vec::new() }; R];

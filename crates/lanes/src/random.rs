@@ -7,6 +7,7 @@
 //! the one before. Threads start their ranges by the closed-form jump.
 
 use crate::level::Task;
+use crate::share::Cells;
 use crate::vector::{Float, Simd, Vector};
 use crate::{Lanes, Work};
 use rung_math::random::{DRAWS_OF_NORMAL, Fill, GENERATORS, PERIOD, State};
@@ -17,7 +18,7 @@ pub fn fill<T: Float>(lanes: &Lanes, fill: Fill, state: State, out: &mut [T]) ->
     let draws = fill.draws() as usize;
     let pieces = lanes.pieces(Work::Fill, size.saturating_mul(draws));
     let share = size.div_ceil(pieces).max(1).next_multiple_of(64);
-    let out = Cells(out.as_mut_ptr());
+    let out = Cells::new(out);
     lanes.workers().run(size.div_ceil(share), &|piece| {
         let from = piece * share;
         let start = state.at_element(from as u64, draws as u64);
@@ -25,18 +26,6 @@ pub fn fill<T: Float>(lanes: &Lanes, fill: Fill, state: State, out: &mut [T]) ->
         lanes.level().run(task);
     });
     fill.after(state, size as u64)
-}
-
-/// Result cells that pieces share; each writes its own range.
-struct Cells<T>(*mut T);
-
-// SAFETY: pieces write disjoint ranges.
-unsafe impl<T: Send> Sync for Cells<T> {}
-
-impl<T> Cells<T> {
-    fn at(&self, index: usize) -> *mut T {
-        self.0.wrapping_add(index)
-    }
 }
 
 struct Range<T> {

@@ -13,6 +13,11 @@ impl<U> Cells<U> {
         Cells(out.as_mut_ptr())
     }
 
+    /// Cells from an address that the caller vouches for.
+    pub(crate) fn from(start: *mut U) -> Cells<U> {
+        Cells(start)
+    }
+
     pub(crate) fn at(&self, index: usize) -> *mut U {
         self.0.wrapping_add(index)
     }

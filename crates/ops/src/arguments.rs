@@ -6,7 +6,7 @@
 
 use crate::generator::Generator;
 use crate::record::{Kind, Op, Parameter, Place};
-use crate::value::{Lent, Value};
+use crate::value::Value;
 use rung_array::{Array, Number, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use smallvec::SmallVec;
@@ -111,6 +111,14 @@ impl Arguments {
             Value::Array(a) => Ok(a),
             Value::Number(n) => number_array(n),
             other => Err(wanted("expected an array or a number", &other)),
+        }
+    }
+
+    /// The extents of an array, of a number (none) or of a quantised matrix.
+    pub fn header(&mut self, at: usize) -> Result<Shape> {
+        match &self.values[at] {
+            Value::Quantized(q) => Shape::new(q.shape()),
+            _ => self.array(at).map(|array| array.shape().clone()),
         }
     }
 
@@ -223,15 +231,6 @@ impl Arguments {
 
     pub fn nested(&mut self, at: usize) -> Value {
         self.take(at, Kind::Nested)
-    }
-
-    /// The array to write.
-    pub fn written(&mut self, at: usize) -> Result<Lent> {
-        match self.take(at, Kind::Written) {
-            Value::Lent(array) => Ok(array),
-            Value::Array(a) => Ok(Lent::new(a.into())),
-            other => Err(wanted("expected a packed array to write", &other)),
-        }
     }
 
     /// The generator to draw from; `None` for the process's.

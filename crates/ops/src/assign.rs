@@ -117,6 +117,7 @@ const ASSIGNED: Op = Op {
     rungs: Rungs::none("one copy of the elements that are given, in place"),
     writes: &[1],
     setf: true,
+    assigned: Some(0),
     ..Op::BASE
 };
 

@@ -6,7 +6,7 @@ use crate::arguments::{Operand, number_array};
 use crate::generator::Generator;
 use crate::record::{Family, Op};
 use crate::value::Value;
-use rung_array::{Array, Number};
+use rung_array::{Array, Number, Quantized};
 use rung_base::element::ElementClass;
 use rung_base::{Bool, ElementType, Result, Shape, bf16, f16, with_element};
 use rung_math::philox;
@@ -160,6 +160,8 @@ pub enum Detail {
         state: State,
         fill: Fill,
     },
+    /// The matrix of a product whose vector is the operand.
+    Quantized(Quantized),
     Counter {
         state: philox::State,
         fill: philox::Fill,

@@ -302,7 +302,7 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        let target = op.writes.first().filter(|_| op.setf).and_then(|&at| values.get(at).cloned());
+        let target = op.assigned.and(op.writes.first()).and_then(|&at| values.get(at).cloned());
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Done(values) => Ok(values),

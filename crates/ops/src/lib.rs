@@ -66,4 +66,4 @@ pub use decline::{Answer, Decline, Rung};
 pub use generator::Generator;
 pub use ladder::{Caller, Extent, Ladder, Narrowed, NoCaller, Site};
 pub use record::{Entry, Exactness, Op};
-pub use value::{Lent, Value};
+pub use value::Value;

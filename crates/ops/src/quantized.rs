@@ -1,15 +1,23 @@
 //! Quantised matrices beside arrays: packing, unpacking, and a matrix times a vector, each with the
 //! bits of `rung_math::quantized` on one thread or several.
 //!
-//! They are no operations of the table: the operand is no array. Front ends call these functions.
+//! A matrix is made and unmade by functions that front ends call; its product is an operation of the
+//! table, which `vec:matvec` hands on to.
 
-use crate::call::at_type;
+use crate::arguments::Arguments;
+use crate::call::{Call, Context, Detail, Prepared, at_type, elements};
+use crate::decline::Answer;
+use crate::record::{Definition, Family, Kind, Op, Package, Rungs, required};
+use crate::samples::{self, Sample};
+use crate::strict::shown;
+use crate::value::Value;
 use rung_array::quantized::{Format, check_columns};
 use rung_array::{Array, Quantized};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
 use rung_lanes::quantized::Blocks;
 use rung_math::quantized::{BLOCK, BYTES, decode, encode, quantize as quantize_block, row};
+use smallvec::smallvec;
 
 /// The matrix m (rows, columns) of any float type in blocks of 32. Elements wider than f32 are
 /// rounded to f32 first.
@@ -42,18 +50,50 @@ pub fn dequantize(q: &Quantized, element_type: ElementType) -> Result<Array> {
     at_type(&wide, element_type)
 }
 
-/// q (rows, columns) times x (columns) in single floats: with `lanes`, or by the definition.
-pub fn matvec(lanes: Option<&Lanes>, q: &Quantized, x: &Array) -> Result<Array> {
+pub const OPS: &[Op] = &[Op {
+    names: &["%la-quantized-matvec"],
+    package: Package::Internal,
+    doc: "A quantised matrix times a vector of singles, which is quantised likewise: integers in a \
+          block, a fold in double-float over the blocks of a row.",
+    parameters: &[required("q", Kind::Any), required("x", Kind::Array)],
+    result: "a single-float vector",
+    types: &[ElementType::F32],
+    prepare,
+    rungs: Rungs::processor(Definition::One(portable), lanes, "no kernel reads the packed form"),
+    samples: || {
+        const SHAPES: [(usize, usize); 4] = [(0, 32), (1, 32), (3, 64), (5, 2080)];
+        let finite = SHAPES.iter().filter_map(|&(m, n)| sample(m, samples::spread(&[n], 2.0)));
+        // Infinities and NaN make the row NaN.
+        finite.chain(sample(2, samples::hard(&[64], 2.0))).collect()
+    },
+    example: "(linalg::%la-quantized-matvec (rung:quantize (la:full '(2 32) 127)) \
+              (la:ones 32 :element-type 'single-float)) => #f(4064.0 4064.0)",
+    ..Op::BASE
+}];
+
+/// A matrix of some rows, and x in singles.
+fn sample(rows: usize, x: Value) -> Option<Sample> {
+    let Value::Array(x) = x else { return None };
+    let Value::Array(m) = samples::spread(&[rows, x.size()], 3.0) else { return None };
+    let q = quantize(&m, Format::Q8_0).ok()?;
+    Some(vec![Value::Quantized(q), x.convert(ElementType::F32).ok()?.into()])
+}
+
+/// q (rows, columns) times x (columns).
+fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let q = match arguments.any(0) {
+        Value::Quantized(q) => q,
+        other => return Err(Error::wanted(ErrorKind::Type, "expected a quantised matrix", other)),
+    };
+    let x = arguments.array(1)?;
     let [rows, columns] = q.shape();
     if x.rank() != 1 {
         let text = format!("matvec expects a matrix and a vector: got rank {}", x.rank());
         return Err(Error::new(ErrorKind::Shape, text));
     }
     if x.element_type() != ElementType::F32 {
-        let text = format!(
-            "element types differ: (QUANTIZED Q8_0) and {}",
-            x.element_type().lisp_name().to_uppercase()
-        );
+        let text =
+            format!("element types differ: (QUANTIZED Q8_0) and {}", shown(x.element_type()));
         return Err(Error::new(ErrorKind::ElementType, text)
             .hint("a quantised matrix takes a single-float vector"));
     }
@@ -61,25 +101,48 @@ pub fn matvec(lanes: Option<&Lanes>, q: &Quantized, x: &Array) -> Result<Array> 
         let text = format!("matvec dimensions differ: {columns} columns and {} elements", x.size());
         return Err(Error::new(ErrorKind::Shape, text));
     }
-    let x: Vec<f32> = x.view::<f32>().iter().collect();
-    let blocks = columns / BLOCK;
-    Array::build::<f32>(Shape::new([rows])?, |out| match lanes {
-        Some(lanes) => {
-            let blocks = Blocks { octets: q.octets(), rows, blocks };
-            rung_lanes::quantized::matvec(lanes, blocks, &x, out);
-        }
-        None => {
-            let x: Vec<_> = x.as_chunks::<BLOCK>().0.iter().map(quantize_block).collect();
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = row(&q.octets()[q.row(i)], &x) as f32;
-            }
+    let call = Call::like(op, x, ElementType::F32, Family::Product);
+    Ok(Prepared::Call(Box::new(Call {
+        given: smallvec![Shape::new([rows, columns])?, Shape::vector(columns)],
+        shape: Shape::vector(rows),
+        units: (rows as u64).saturating_mul(columns as u64),
+        detail: Detail::Quantized(q),
+        ..call
+    })))
+}
+
+fn portable(call: &Call) -> Result<Array> {
+    let (q, x) = operands(call)?;
+    let x: Vec<_> = x.as_chunks::<BLOCK>().0.iter().map(quantize_block).collect();
+    Array::build::<f32>(call.shape.clone(), |out| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = row(&q.octets()[q.row(i)], &x) as f32;
         }
     })
+}
+
+fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let (q, x) = operands(call)?;
+    let [rows, columns] = q.shape();
+    let blocks = Blocks { octets: q.octets(), rows, blocks: columns / BLOCK };
+    let product = Array::build::<f32>(call.shape.clone(), |out| {
+        rung_lanes::quantized::matvec(lanes, blocks, &x, out);
+    });
+    product.map(Answer::Done)
+}
+
+fn operands(call: &Call) -> Result<(&Quantized, Vec<f32>)> {
+    match &call.detail {
+        Detail::Quantized(q) => Ok((q, elements::<f32>(&call.operands[0])?)),
+        _ => Err(Error::new(ErrorKind::Internal, "a quantised product without its matrix")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Decline, Ladder, NoCaller, Rung};
+    use rung_base::Settings;
 
     fn ramp(rows: usize, columns: usize) -> Array {
         let cells: Vec<f32> = (0..rows * columns).map(|i| (i % 255) as f32 - 127.0).collect();
@@ -97,15 +160,27 @@ mod tests {
         assert_eq!(again.get(2, 63), q.get(2, 63));
     }
 
+    /// Through the ladder's own checks, by one rung alone.
+    fn product(rung: Rung, q: &Quantized, x: &Array) -> Result<Vec<f32>> {
+        let lanes = (rung == Rung::Lanes).then(|| Lanes::new(2));
+        let off = || Decline::Off("test");
+        let mut ladder = Ladder::with_rungs(&Settings::default(), lanes, Err(off()), Err(off()));
+        ladder.only = Some(rung);
+        let values = vec![Value::Quantized(q.clone()), x.clone().into()];
+        match &ladder.call(&OPS[0], values, &mut NoCaller)?[..] {
+            [Value::Array(a)] => Ok(a.view::<f32>().iter().collect()),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
-    fn lanes_and_rows_give_the_definitions_bits() {
+    fn rows_of_a_matrix_give_its_bits() {
         let q = quantize(&ramp(40, 96), Format::Q8_0).unwrap();
         let x = Array::vector(&(0..96).map(|i| (i as f32).sin()).collect::<Vec<_>>()).unwrap();
-        let numbers = |a: Result<Array>| a.unwrap().view::<f32>().iter().collect::<Vec<f32>>();
-        let plain = numbers(matvec(None, &q, &x));
-        assert_eq!(numbers(matvec(Some(&Lanes::new(2)), &q, &x)), plain);
+        let plain = product(Rung::Portable, &q, &x).unwrap();
+        assert_eq!(product(Rung::Lanes, &q, &x).unwrap(), plain);
         let some = q.rows(7, 5).unwrap();
-        assert_eq!(numbers(matvec(Some(&Lanes::new(1)), &some, &x)), plain[7..12]);
+        assert_eq!(product(Rung::Lanes, &some, &x).unwrap(), plain[7..12]);
     }
 
     #[test]
@@ -114,10 +189,15 @@ mod tests {
         let q = quantize(&ramp(2, 32), Format::Q8_0).unwrap();
         let odd = quantize(&ramp(2, 33), Format::Q8_0).unwrap_err();
         assert!(text(odd).contains("quantize needs columns in multiples of 32"));
-        let short = matvec(None, &q, &Array::vector(&[1.0_f32; 4]).unwrap()).unwrap_err();
+        let short =
+            product(Rung::Portable, &q, &Array::vector(&[1.0_f32; 4]).unwrap()).unwrap_err();
         assert!(text(short).contains("matvec dimensions differ: 32 columns and 4 elements"));
-        let wide = matvec(None, &q, &Array::vector(&[1.0_f64; 32]).unwrap()).unwrap_err();
+        let wide =
+            product(Rung::Portable, &q, &Array::vector(&[1.0_f64; 32]).unwrap()).unwrap_err();
         assert!(text(wide).contains("element types differ"));
-        assert!(text(matvec(None, &q, &ramp(1, 32)).unwrap_err()).contains("expects a matrix"));
+        assert!(
+            text(product(Rung::Portable, &q, &ramp(1, 32)).unwrap_err())
+                .contains("expects a matrix")
+        );
     }
 }

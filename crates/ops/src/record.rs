@@ -43,6 +43,9 @@ pub struct Op {
     /// Parameters whose arrays a front end replaces by the results, in order: an operation that
     /// works in place. Its value is then the first array written.
     pub writes: &'static [usize],
+    /// An assignment: `prepare` gives a write into the array of `writes`, which is changed where it
+    /// stands, and the call's value is this parameter's.
+    pub assigned: Option<usize>,
     /// Small calls of the commonest kind, done at once.
     pub quick: Quick,
     /// The value is true or false: whether the number that the rungs write is not zero.
@@ -344,8 +347,6 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A packed vector; nothing is converted.
     Vector,
-    /// An array that is changed where it stands.
-    Written,
     /// A generator of random numbers.
     Generator,
     /// Whatever comes; the operation judges it.
@@ -387,6 +388,7 @@ impl Op {
         samples: Vec::new,
         example: "",
         writes: &[],
+        assigned: None,
         quick: Quick::None,
         predicate: false,
         setf: false,

@@ -17,8 +17,7 @@ pub const OPS: &[Op] = &[
         doc: "The extents of an array as a list; of a number, nil.",
         result: "a list of integers",
         prepare: |_, mut a, _| {
-            let array = a.array(0)?;
-            let extents = array.shape().iter().map(|&d| Value::integer(d as i64)).collect();
+            let extents = a.header(0)?.iter().map(|&d| Value::integer(d as i64)).collect();
             done(Value::List(extents))
         },
         example: "(la:shape #d((1 2 3))) => (1 3)",
@@ -28,7 +27,7 @@ pub const OPS: &[Op] = &[
         names: &["ndim"],
         doc: "The number of axes.",
         result: "an integer",
-        prepare: |_, mut a, _| done(Value::integer(a.array(0)?.rank() as i64)),
+        prepare: |_, mut a, _| done(Value::integer(a.header(0)?.rank() as i64)),
         example: "(la:ndim #d((1 2 3))) => 2",
         ..view(ONE)
     },
@@ -36,7 +35,7 @@ pub const OPS: &[Op] = &[
         names: &["size"],
         doc: "The number of elements.",
         result: "an integer",
-        prepare: |_, mut a, _| done(Value::integer(a.array(0)?.size() as i64)),
+        prepare: |_, mut a, _| done(Value::integer(a.header(0)?.size() as i64)),
         example: "(la:size #d((1 2 3))) => 3",
         ..view(ONE)
     },

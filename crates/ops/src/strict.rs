@@ -12,11 +12,14 @@ pub(crate) fn array_of(value: &Value) -> Option<&Array> {
 }
 
 /// The element type and length of a vector-valued function's result.
-pub(crate) fn result_of(operands: &[&Array], product: bool) -> (ElementType, usize) {
-    match operands {
-        [w, x] if product => (x.element_type(), w.shape()[0]),
-        [first, ..] => (first.element_type(), first.size()),
-        [] => (ElementType::F64, 0),
+pub(crate) fn result_of(values: &[Value], product: bool) -> (ElementType, usize) {
+    match values {
+        [Value::Quantized(q), Value::Array(x)] => (x.element_type(), q.shape()[0]),
+        [Value::Array(w), Value::Array(x)] if product => (x.element_type(), w.shape()[0]),
+        _ => values
+            .iter()
+            .find_map(array_of)
+            .map_or((ElementType::F64, 0), |first| (first.element_type(), first.size())),
     }
 }
 
@@ -99,6 +102,9 @@ pub(crate) fn may_meet(a: ElementType, b: ElementType) -> bool {
 }
 
 pub(crate) fn product_operands(values: Vec<Value>) -> Result<Vec<Value>> {
+    if let Value::Quantized(_) = values[0] {
+        return Ok(values);
+    }
     let [Value::Array(w), Value::Array(x)] = &values[..] else {
         let text = format!("matvec expects a matrix and a vector: got {}", values[0]);
         return Err(Error::new(ErrorKind::Type, text));

@@ -37,6 +37,7 @@ const FAMILIES: &[&[Op]] = &[
     crate::factor::OPS,
     crate::decompose::OPS,
     crate::transform::OPS,
+    crate::quantized::OPS,
     crate::random::OPS,
     crate::draws::OPS,
     crate::rowwise::OPS,

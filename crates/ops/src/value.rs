@@ -1,23 +1,16 @@
 //! What goes into an operation and comes out of it, for any front end.
 
 use crate::generator::Generator;
-use rung_array::{Array, Number};
+use rung_array::{Array, Number, Quantized};
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::rc::Rc;
-
-/// An array that a caller lends to be written; nobody else holds its storage meanwhile unless
-/// another array shares it.
-pub type Lent = Rc<RefCell<Array>>;
 
 /// An argument or a result. Front ends translate their own values to and from these.
 #[derive(Clone, Debug)]
 pub enum Value {
     Array(Array),
-    /// An array that the operation changes where it stands.
-    Lent(Lent),
     Number(Number),
     Generator(Generator),
+    Quantized(Quantized),
     /// A symbol by its name in lower case.
     Symbol(Cow<'static, str>),
     /// A keyword by its name in lower case, without the colon.
@@ -52,9 +45,9 @@ impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Array(a) => write!(f, "{a:?}"),
-            Value::Lent(a) => write!(f, "{:?}", a.borrow()),
             Value::Number(n) => write!(f, "{n}"),
             Value::Generator(generator) => write!(f, "#<{generator}>"),
+            Value::Quantized(q) => write!(f, "#<{q}>"),
             Value::Symbol(s) => f.write_str(s),
             Value::Keyword(s) => write!(f, ":{s}"),
             Value::Text(text) => write!(f, "{text:?}"),

@@ -154,17 +154,15 @@ pub const OTHERS: &[Op] = &[
     Op {
         names: &["aset"],
         doc: "Writes an element, rounded once to the vector's width.",
-        parameters: &[
-            required("v", Kind::Written),
-            required("i", Kind::Integer),
-            required("x", Kind::Number),
-        ],
+        parameters: &[V, required("i", Kind::Integer), required("x", Kind::Number)],
         result: "the number",
         prepare: aset,
         samples: || {
             vec![vec![samples::spread(&[3], 1.0), samples::integer(2), samples::number(0.1)]]
         },
         example: "(vec:aset (vec:zeros 2) 1 7) => 7",
+        writes: &[0],
+        assigned: Some(2),
         ..READ
     },
     Op {
@@ -437,7 +435,7 @@ fn into_form(op: &'static Op, mut arguments: Arguments, context: &mut Context) -
             return Err(Error::new(ErrorKind::Argument, text));
         }
     }
-    let (wanted_type, wanted_length) = result_of(&operands, product);
+    let (wanted_type, wanted_length) = result_of(&values, product);
     check_out(&out, wanted_type, wanted_length)?;
     compute(name, values, context)
 }
@@ -445,6 +443,9 @@ fn into_form(op: &'static Op, mut arguments: Arguments, context: &mut Context) -
 fn compute(name: &str, values: Vec<Value>, context: &mut Context) -> Result<Prepared> {
     match name {
         "axpy" => scaled_sum(values),
+        "matvec" if matches!(values[0], Value::Quantized(_)) => {
+            hand_on("%la-quantized-matvec", values, context)
+        }
         "matvec" => {
             let vector = values.get(1).and_then(array_of).map(Array::element_type);
             let prepared = hand_on(name, values, context)?;
@@ -557,13 +558,7 @@ fn aref(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Pre
 }
 
 fn aset(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let (place, i, x) = (arguments.written(0)?, arguments.integer(1)?, arguments.number(2)?);
-    let mut v = place.borrow_mut();
-    if v.rank() != 1 {
-        let text = format!("expected a vector, got rank {}", v.rank());
-        return Err(Error::new(ErrorKind::Shape, text));
-    }
+    let (v, i, x) = (arguments.vector(0)?, arguments.integer(1)?, arguments.number(2)?);
     let i = checked_index(i, v.size())?;
-    v.set(&[i], x)?;
-    Ok(Prepared::Done(vec![Value::Number(x)]))
+    Ok(Prepared::Write(Box::new(move |v| v.set(&[i], x))))
 }

@@ -94,3 +94,63 @@ fn half_widths_meet_single_in_products() {
     let form = "(vec:matvec #f((1 2) (3 4)) #d(1 10))";
     assert!(printed(&mut session, form).starts_with("vec: element types differ"));
 }
+
+#[test]
+fn a_quantised_matrix_is_read_only_and_meets_single_vectors() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    printed(&mut session, "(defvar *q* (rung:quantize (la:mul 127 (la:ones '(2 32)))))");
+    printed(&mut session, "(defvar *x* (vec:ones 32 :element-type 'single-float))");
+    let cases = [
+        ("*q*", "#<QUANTIZED-MATRIX Q8_0 (2 32)>"),
+        ("(list (la:shape *q*) (la:size *q*) (la:ndim *q*))", "((2 32) 64 2)"),
+        ("(list (rung:quantized-matrix-p *q*) (rung:quantized-matrix-p *x*))", "(T NIL)"),
+        ("(vec:matvec *q* *x*)", "#f(4064.0 4064.0)"),
+        ("(vec:matvec-into (la:zeros 2 :element-type 'float32) *q* *x*)", "#f(4064.0 4064.0)"),
+        ("(vec:matvec (rung:quantized-rows *q* 1 1) *x*)", "#f(4064.0)"),
+        ("(la:shape (rung:dequantize *q*))", "(2 32)"),
+        ("(la:sum (rung:dequantize *q* :element-type 'double-float))", "8128.0"),
+        ("(rung:aref-quantized *q* 1 31)", "127.0f0"),
+        (
+            "(vec:matvec-into (la:zeros 3 :element-type 'float32) *q* *x*)",
+            "vec: out has length 3, expected 2",
+        ),
+        (
+            "(vec:matvec *q* (vec:ones 32))",
+            "vec: element types differ: (QUANTIZED Q8_0) and DOUBLE-FLOAT",
+        ),
+        (
+            "(vec:matvec *q* (vec:ones 31 :element-type 'single-float))",
+            "vec: matvec dimensions differ: 32 columns and 31 elements",
+        ),
+        ("(la:exp *q*)", "linalg: expected an array or a number: got #<QUANTIZED-MATRIX"),
+        ("(rung:aref-quantized *q* 2 0)", "rung: index 2 out of range for axis 0 of extent 2"),
+        ("(rung:quantize (la:zeros '(2 33)))", "rung: quantize needs columns in multiples of 32"),
+        (
+            "(rung:make-quantized-matrix 1 32 (la:zeros 33 :element-type '(unsigned-byte 8)))",
+            "rung: expected 34 bytes, got 33",
+        ),
+        (
+            "(rung:quantize (la:zeros '(1 32)) :format :q4-k)",
+            "rung: format Q4_K is not supported; supported: Q8_0",
+        ),
+    ];
+    for (form, wanted) in cases {
+        let got = printed(&mut session, form);
+        assert!(got.starts_with(wanted), "{form}: {got}");
+    }
+}
+
+#[test]
+fn an_element_is_written_where_the_vector_stands() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    let cases = [
+        ("(let ((v (la:copy #d(1 2)))) (list (vec:aset v 1 1/2) v))", "(1/2 #d(1.0 0.5))"),
+        ("(vec:aset '(1 2) 0 1)", "vec: expected a packed vector: got (1 2)"),
+        ("(vec:aset #(1 2) 0 1)", "vec: expected a packed vector: got #(1 2)"),
+        ("(vec:aset #d((1 2)) 0 1)", "vec: expected a vector, got rank 2"),
+    ];
+    for (form, wanted) in cases {
+        let got = printed(&mut session, form);
+        assert!(got.starts_with(wanted), "{form}: {got}");
+    }
+}

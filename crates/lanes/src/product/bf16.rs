@@ -65,6 +65,7 @@ mod x86 {
     use super::Matrix;
     use crate::Lanes;
     use crate::scratch::{with_left, with_right};
+    use crate::share::Cells;
     use rung_base::bf16;
     use std::arch::x86_64::*;
 
@@ -78,33 +79,6 @@ mod x86 {
     /// Columns packed at a time: 4 MiB.
     const COLUMNS: usize = 4096;
 
-    /// A cell that pieces write, each its own.
-    #[derive(Clone, Copy)]
-    struct Cells(*mut f32);
-
-    // SAFETY: pieces write disjoint cells.
-    unsafe impl Send for Cells {}
-    // SAFETY: as above.
-    unsafe impl Sync for Cells {}
-
-    impl Cells {
-        fn at(&self, index: usize) -> *mut f32 {
-            self.0.wrapping_add(index)
-        }
-    }
-
-    /// Packed pairs that pieces share.
-    struct Pairs(*mut u32);
-
-    // SAFETY: packed by disjoint panels, then only read.
-    unsafe impl Sync for Pairs {}
-
-    impl Pairs {
-        fn at(&self, index: usize) -> *mut u32 {
-            self.0.wrapping_add(index)
-        }
-    }
-
     /// out (m, n) = a (m, k) * b (k, n), checked and not empty; the processor has AVX-512 BF16.
     pub(super) fn product(
         lanes: &Lanes,
@@ -114,7 +88,7 @@ mod x86 {
         out: &mut [f32],
     ) {
         let n = b.columns;
-        let cells = Cells(out.as_mut_ptr());
+        let cells = Cells::new(out);
         for from in (0..n).step_by(COLUMNS) {
             let columns = COLUMNS.min(n - from);
             let panels = columns.div_ceil(WIDTH);
@@ -122,7 +96,7 @@ mod x86 {
                 let depth = (2 * PAIRS).min(a.columns - k);
                 let pairs = depth.div_ceil(2);
                 with_right(|scratch| {
-                    let packed = Pairs(scratch.room(panels * WIDTH * pairs));
+                    let packed = Cells::from(scratch.room(panels * WIDTH * pairs));
                     let share = panels.div_ceil(pieces);
                     lanes.workers().run(panels.div_ceil(share), &|piece| {
                         for panel in piece * share..panels.min((piece + 1) * share) {
@@ -211,10 +185,10 @@ mod x86 {
         a: &Matrix<f32>,
         (k, depth): (usize, usize),
         rows: std::ops::Range<usize>,
-        packed: &Pairs,
+        packed: &Cells<u32>,
         (from, columns): (usize, usize),
         n: usize,
-        out: &Cells,
+        out: &Cells<f32>,
     ) {
         let pairs = depth.div_ceil(2);
         // A line more than the depth, so that rows do not meet in the same cache sets.

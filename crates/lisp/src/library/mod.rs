@@ -305,8 +305,9 @@ fn features(lisp: &mut Lisp) -> Value {
 }
 
 impl Lisp {
-    /// Defines a native function that carries data. The name is exported from the package, which
-    /// is made if need be; the lambda list gives the argument count that is checked.
+    /// Defines a native function that carries data. The package is made if need be, and exports
+    /// the name unless it begins with `%`; the lambda list gives the argument count that is
+    /// checked.
     pub fn define_native(
         &mut self,
         package: &str,
@@ -315,52 +316,13 @@ impl Lisp {
         documentation: &str,
         body: SharedBody,
     ) -> Symbol {
-        let package = package.to_uppercase();
-        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
-        let symbol = self.intern(id, &name.to_uppercase());
-        self.packages.export(&self.symbols, id, symbol);
-        self.define_native_member(&package, name, lambda_list, documentation, body)
-    }
-
-    /// As `define_native`, for a name that the package does not export.
-    pub fn define_native_member(
-        &mut self,
-        package: &str,
-        name: &str,
-        lambda_list: &str,
-        documentation: &str,
-        body: SharedBody,
-    ) -> Symbol {
-        let package = package.to_uppercase();
-        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
-        let symbol = self.intern(id, &name.to_uppercase());
+        let symbol = self.home_symbol(package, name);
         let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
         self.symbols[symbol].function = value;
         symbol
     }
 
-    /// Defines a dynamic variable with its global value.
-    pub fn define_special(&mut self, package: &str, name: &str, value: Value) -> Symbol {
-        let package = package.to_uppercase();
-        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
-        let exported = !name.starts_with('%');
-        let symbol = self.intern(id, &name.to_uppercase());
-        if exported {
-            self.packages.export(&self.symbols, id, symbol);
-        }
-        self.symbols[symbol].value = value;
-        self.symbols[symbol].kind = VariableKind::Special;
-        symbol
-    }
-
-    /// Adds definitions in the language to the library: each is compiled when its name is first
-    /// used. A definition begins in the first column and names its package: `rung:name`.
-    pub fn add_library(&mut self, text: &'static str) {
-        loading::index(self, text);
-    }
-
-    /// Registers the function `(setf NAME)` of a package's exported name: its first argument is
-    /// the new value.
+    /// Defines the function `(setf NAME)` in the same way: its first argument is the new value.
     pub fn define_native_setf(
         &mut self,
         package: &str,
@@ -369,12 +331,34 @@ impl Lisp {
         documentation: &str,
         body: SharedBody,
     ) -> Symbol {
-        let package = package.to_uppercase();
-        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
-        let symbol = self.intern(id, &name.to_uppercase());
-        self.packages.export(&self.symbols, id, symbol);
+        let symbol = self.home_symbol(package, name);
         let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
         self.symbols[symbol].setf_function = value;
         symbol
+    }
+
+    /// Defines a dynamic variable with its global value.
+    pub fn define_special(&mut self, package: &str, name: &str, value: Value) -> Symbol {
+        let symbol = self.home_symbol(package, name);
+        self.symbols[symbol].value = value;
+        self.symbols[symbol].kind = VariableKind::Special;
+        symbol
+    }
+
+    /// The symbol of a name in its package, exported unless it begins with `%`.
+    fn home_symbol(&mut self, package: &str, name: &str) -> Symbol {
+        let package = package.to_uppercase();
+        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
+        let symbol = self.intern(id, &name.to_uppercase());
+        if !name.starts_with('%') {
+            self.packages.export(&self.symbols, id, symbol);
+        }
+        symbol
+    }
+
+    /// Adds definitions in the language to the library: each is compiled when its name is first
+    /// used. A definition begins in the first column and names its package: `rung:name`.
+    pub fn add_library(&mut self, text: &'static str) {
+        loading::index(self, text);
     }
 }

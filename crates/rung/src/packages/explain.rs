@@ -55,7 +55,7 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) -> Asked {
     let own = ladder.clone();
     let text = "What the macro explain calls.";
     let explaining = move |lisp: &mut Lisp, a: &[Value]| explaining(lisp, &own, &a[0]);
-    lisp.define_native_member("rung", "%explaining", "function", text, Rc::new(explaining));
+    lisp.define_native("rung", "%explaining", "function", text, Rc::new(explaining));
     let own = ladder.clone();
     let text = "The calls counted so far: a list of property lists with :operation, :shapes, \
                 :type, :rung, :calls, :seconds, :up, :down, :place, :notes and :declines. Calls \
@@ -75,7 +75,7 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) -> Asked {
     let narrowed = lisp.define_special("rung", "%narrowed", Value::Fixnum(0));
     let text = "The rungs taken away, with those that are nil here.";
     let narrow = move |lisp: &mut Lisp, a: &[Value]| Ok(narrow(lisp, narrowed, a));
-    lisp.define_native_member("rung", "%narrow", "device library lanes", text, Rc::new(narrow));
+    lisp.define_native("rung", "%narrow", "device library lanes", text, Rc::new(narrow));
     let restart = lisp.intern(RUNG, "RUN-PORTABLE");
     lisp.packages.export(&lisp.symbols, RUNG, restart);
     let on_decline = lisp.define_special("rung", "*on-decline*", value::NIL);

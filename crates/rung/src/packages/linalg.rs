@@ -10,7 +10,7 @@ use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
-use rung_ops::record::{Arithmetic, Kind, Package, Part, Place, Quick};
+use rung_ops::record::{Arithmetic, Package, Part, Place, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -24,12 +24,9 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, extent: Asked) {
             let list = op.lambda_list();
             let list = list.trim_start_matches('(').trim_end_matches(')');
             let (package, text, body) = (op.package.name(), documentation(op), Rc::new(body));
-            match (op.setf, op.package) {
-                (true, _) => lisp.define_native_setf(package, name, list, &text, body),
-                (_, Package::Internal) => {
-                    lisp.define_native_member(package, name, list, &text, body)
-                }
-                _ => lisp.define_native(package, name, list, &text, body),
+            match op.setf {
+                true => lisp.define_native_setf(package, name, list, &text, body),
+                false => lisp.define_native(package, name, list, &text, body),
             };
         }
     }
@@ -97,8 +94,8 @@ fn call(
         },
         None => arguments,
     };
-    if op.setf && !op.writes.is_empty() {
-        return assign(lisp, ladder, op, arguments);
+    if let Some(value) = op.assigned {
+        return assign(lisp, ladder, op, arguments, value);
     }
     if let Some(fold) = op.rational
         && let Some(exact) = rational::fold(op.name(), fold, arguments)?
@@ -108,9 +105,6 @@ fn call(
     asked.tell(lisp, &mut ladder.borrow_mut())?;
     if let Some(array) = quick(ladder, op, arguments) {
         return Ok(Value::packed(array?));
-    }
-    if let Some(result) = quantized::operation(op.name(), ladder, arguments) {
-        return result;
     }
     let results = attempt(lisp, ladder, op, arguments, Ladder::call)?;
     let results = match results {
@@ -173,21 +167,19 @@ fn attempt(
     arguments: &[Value],
     run: Runner,
 ) -> Outcome<rung_base::Result<Vec<rung_ops::Value>>> {
-    let mut values = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        values.push(match (op.package, argument.as_array()) {
-            // Package vec converts nothing.
-            (Package::Vec, Some(_)) => rung_ops::Value::Other(lisp.brief(argument)),
-            _ => to_operation(lisp, argument)?,
-        });
-    }
-    let lent = lend(op, arguments, &mut values);
+    let values = operands(lisp, op, arguments)?;
     // Nothing in an operation calls back into Lisp, so the ladder is free here.
-    let results = run(&mut ladder.borrow_mut(), op, values, &mut Program(lisp));
-    for (array, place) in lent {
-        array.swap(&place);
-    }
-    Ok(results)
+    Ok(run(&mut ladder.borrow_mut(), op, values, &mut Program(lisp)))
+}
+
+/// The arguments as the operation takes them.
+fn operands(lisp: &Lisp, op: &'static Op, arguments: &[Value]) -> Outcome<Vec<rung_ops::Value>> {
+    let operand = |argument: &Value| match (op.package, argument.as_array()) {
+        // Package vec converts nothing.
+        (Package::Vec, Some(_)) => Ok(rung_ops::Value::Other(lisp.brief(argument))),
+        _ => to_operation(lisp, argument),
+    };
+    arguments.iter().map(operand).collect()
 }
 
 /// `Ladder::call`, or the same by the definition alone.
@@ -197,33 +189,6 @@ type Runner = fn(
     Vec<rung_ops::Value>,
     &mut dyn Caller,
 ) -> rung_base::Result<Vec<rung_ops::Value>>;
-
-/// Arrays that an operation changes where they stand go into places of their own, so that a
-/// write need not copy them; they come back whatever happened.
-fn lend<'a>(
-    op: &'static Op,
-    arguments: &'a [Value],
-    values: &mut [rung_ops::Value],
-) -> Vec<(&'a RefCell<Array>, rung_ops::Lent)> {
-    let mut lent = Vec::new();
-    for (at, parameter) in op.parameters.iter().enumerate() {
-        let array = arguments.get(at).and_then(Value::as_packed);
-        let (Kind::Written, Some(array), Some(value)) = (parameter.kind, array, values.get_mut(at))
-        else {
-            continue;
-        };
-        let rung_ops::Value::Array(copy) = std::mem::replace(value, rung_ops::Value::Nil) else {
-            continue;
-        };
-        // The object keeps an array of nothing meanwhile, so that one array holds the storage.
-        let place = rung_ops::Lent::new(RefCell::new(Array::empty(copy.element_type())));
-        drop(copy);
-        array.swap(&place);
-        *value = rung_ops::Value::Lent(place.clone());
-        lent.push((array, place));
-    }
-    lent
-}
 
 /// A call of packed arrays and numbers that the ladder takes at once.
 fn quick(
@@ -312,20 +277,22 @@ fn assign(
     ladder: &Rc<RefCell<Ladder>>,
     op: &'static Op,
     arguments: &[Value],
+    assigned: usize,
 ) -> Outcome {
-    let mut values = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        values.push(to_operation(lisp, argument)?);
-    }
+    let values = operands(lisp, op, arguments)?;
     let given = arguments.get(op.writes[0]).cloned().unwrap_or_default();
     let Some(target) = given.as_packed() else {
-        let text = format!("{} writes into a packed array: got {}", op.name(), lisp.brief(&given));
+        let shown = lisp.brief(&given);
+        let text = match op.package {
+            Package::Vec => format!("expected a packed vector: got {shown}"),
+            _ => format!("{} writes into a packed array: got {shown}", op.name()),
+        };
         let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
         return Err(e.in_package(op.package.name()).into());
     };
     let written = ladder.borrow_mut().assign(op, values, &mut target.borrow_mut());
     match written {
-        Ok(()) => Ok(arguments[0].clone()),
+        Ok(()) => Ok(arguments[assigned].clone()),
         Err(error) => match failed(lisp, op, arguments, error)? {
             Instead::Values(values) => Ok(lisp.values(values)),
             Instead::Portable => Err(Escape::error("an assignment asks no rung")),
@@ -425,7 +392,10 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
             }
             Object::Foreign(_) => match argument.as_foreign::<GeneratorObject>() {
                 Some(generator) => rung_ops::Value::Generator(generator.0.clone()),
-                None => rung_ops::Value::Other(lisp.brief(argument)),
+                None => match quantized::matrix(argument) {
+                    Some(q) => rung_ops::Value::Quantized(q.clone()),
+                    None => rung_ops::Value::Other(lisp.brief(argument)),
+                },
             },
             Object::Bignum(_) | Object::Ratio(_) => match numbers::to_double(argument) {
                 Some(x) => rung_ops::Value::Number(Number::F64(x)),
@@ -493,10 +463,10 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
             let items: Vec<Value> = items.into_iter().map(|v| from_operation(lisp, v)).collect();
             value::list(items)
         }
-        rung_ops::Value::Lent(place) => Value::packed(place.borrow().clone()),
         rung_ops::Value::Generator(generator) => {
             Value::object(Object::Foreign(Box::new(GeneratorObject(generator))))
         }
+        rung_ops::Value::Quantized(q) => quantized::object(q),
         rung_ops::Value::Nil => value::NIL,
         rung_ops::Value::True => value::T,
         rung_ops::Value::Text(text) | rung_ops::Value::Other(text) => Value::string(&text),

@@ -8,9 +8,8 @@ use rung_base::{ElementType, Error, ErrorKind};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::native::{Native, native};
 use rung_lisp::object::{Foreign, Object};
-use rung_lisp::{Escape, Outcome, Value, native as natives, symbol, value};
-use rung_ops::{Ladder, quantized};
-use std::cell::RefCell;
+use rung_lisp::{Escape, Outcome, Value, native as natives, symbol};
+use rung_ops::quantized;
 
 pub const FUNCTIONS: &[Native] = &[
     native(
@@ -70,12 +69,12 @@ pub struct QuantizedObject(pub Quantized);
 
 impl Foreign for QuantizedObject {
     fn words(&self) -> String {
-        let [rows, columns] = self.0.shape();
-        format!("QUANTIZED-MATRIX Q8_0 ({rows} {columns})")
+        self.0.to_string()
     }
 }
 
-fn matrix(value: &Value) -> Option<&Quantized> {
+/// The quantised matrix that a value is.
+pub fn matrix(value: &Value) -> Option<&Quantized> {
     value.as_foreign::<QuantizedObject>().map(|object| &object.0)
 }
 
@@ -86,7 +85,8 @@ fn wanted<'a>(lisp: &Lisp, operator: &str, value: &'a Value) -> Outcome<&'a Quan
     })
 }
 
-fn object(q: Quantized) -> Value {
+/// A quantised matrix as a value.
+pub fn object(q: Quantized) -> Value {
     Value::object(Object::Foreign(Box::new(QuantizedObject(q))))
 }
 
@@ -151,31 +151,4 @@ fn element(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let (row, column) = (size(lisp, &a[1], "row")?, size(lisp, &a[2], "column")?);
     let q = wanted(lisp, "aref-quantized", &a[0])?;
     Ok(Value::Single(q.get(row, column).map_err(|e| e.in_package("rung"))?))
-}
-
-/// What an operation means for a quantised matrix among its arguments: its shape or size, or its
-/// product with a vector. `None` where there is none.
-pub fn operation(name: &str, ladder: &RefCell<Ladder>, a: &[Value]) -> Option<Outcome> {
-    let (target, operands) = match (name.strip_suffix("-into"), a) {
-        (Some(_), [out, rest @ ..]) => (out.as_packed(), rest),
-        _ => (None, a),
-    };
-    let q = matrix(operands.first()?)?;
-    let [rows, columns] = q.shape();
-    match (name.strip_suffix("-into").unwrap_or(name), operands) {
-        ("shape", [_]) => Some(Ok(value::list([Value::size(rows), Value::size(columns)]))),
-        ("size", [_]) => Some(Ok(Value::size(rows * columns))),
-        ("matvec", [_, x]) => {
-            let x = x.as_packed()?.borrow().clone();
-            let product = quantized::matvec(ladder.borrow().lanes(), q, &x);
-            Some(product.map_err(|e| Escape::from(e.in_package("vec"))).map(|array| match target {
-                Some(target) => {
-                    *target.borrow_mut() = array;
-                    a[0].clone()
-                }
-                None => Value::packed(array),
-            }))
-        }
-        _ => None,
-    }
 }

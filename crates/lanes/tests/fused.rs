@@ -1,8 +1,8 @@
-//! Fused programs against the chain of whole arrays, and integer loops against plain ones.
+//! Fused programs against the chain of whole arrays.
 
 use rung_lanes::elementwise::{map, zip, zip3};
 use rung_lanes::fused::{Step, fused};
-use rung_lanes::{Cost, Float, Lanes, Level, Operand, elementwise_integers as integers};
+use rung_lanes::{Cost, Float, Lanes, Level, Operand};
 use rung_math::{Add, Clip, Div, Less, Mul, Tanh};
 
 const SHAPES: [[usize; 2]; 7] = [[0, 3], [1, 1], [3, 5], [2, 512], [33, 31], [41, 100], [3, 4097]];
@@ -87,37 +87,4 @@ fn a_program_that_leaves_two_values_is_refused() {
     let operand = [Operand::new(&[1.0_f32; 4], 0, &[1])];
     let program = [Step::operand(0), Step::operand(0)];
     fused(&Lanes::new(1), Cost::Light, &[4], &program, &operand, &mut [0.0; 4]);
-}
-
-#[test]
-fn integers_of_every_width_wrap_as_the_plain_loop_does() {
-    for level in Level::available() {
-        for threads in [1, 3] {
-            let lanes = Lanes::with(level, threads);
-            for [rows, columns] in SHAPES {
-                let size = rows * columns;
-                let words = |seed: u64| {
-                    let at = move |i: u64| (i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                    (0..size as u64).map(at).map(|w| w as i64).collect::<Vec<i64>>()
-                };
-                let (a, b) = (words(1), words(77));
-                let (shape, turned) = ([rows, columns], [1, rows as isize]);
-                let flat = [columns as isize, 1];
-                let (x, y) = (Operand::new(&a, 0, &turned), Operand::new(&b, 0, &flat));
-                let mut out = vec![0_i64; size];
-                integers::zip(&lanes, &shape, x, y, &mut out, i64::wrapping_mul);
-                let at = |i: usize| a[i % columns * rows + i / columns];
-                assert!((0..size).all(|i| out[i] == at(i).wrapping_mul(b[i])), "{shape:?}");
-                let mut narrow = vec![0_u8; size];
-                integers::zip(&lanes, &shape, x, y, &mut narrow, |a, b| a.wrapping_add(b) as u8);
-                assert!((0..size).all(|i| narrow[i] == at(i).wrapping_add(b[i]) as u8));
-                let mut mask = vec![0.0_f64; size];
-                integers::zip(&lanes, &shape, y, y, &mut mask, |a, b| (a <= b) as u8 as f64);
-                assert!(mask.iter().all(|m| *m == 1.0));
-                let mut magnitude = vec![0_i64; size];
-                integers::map(&lanes, &shape, x, &mut magnitude, i64::wrapping_abs);
-                assert!((0..size).all(|i| magnitude[i] == at(i).wrapping_abs()));
-            }
-        }
-    }
 }
