@@ -162,6 +162,32 @@ pub(crate) unsafe fn chunk<F: Kernel<K>, T: Float, const K: usize>(
     level.run(Block::<F, T, K> { sources, out, length, stream: false, kernel: PhantomData });
 }
 
+/// F over packed operands as long as the result, or of one number, on this thread: the element-wise
+/// drivers without layouts to describe, which is most of a small call.
+///
+/// # Panics
+/// When an operand has another length.
+pub(crate) fn packed<F: Kernel<K>, T: Float, const K: usize>(
+    level: Level,
+    operands: [&[T]; K],
+    out: &mut [T],
+) {
+    let length = out.len();
+    let mut repeated = [[T::default(); MOST_LANES]; K];
+    let sources = std::array::from_fn(|k| match operands[k] {
+        [number] if length != 1 => {
+            repeated[k] = [*number; MOST_LANES];
+            Source { from: repeated[k].as_ptr(), advance: false }
+        }
+        operand => {
+            assert_eq!(operand.len(), length, "elements of a packed operand");
+            Source { from: operand.as_ptr(), advance: true }
+        }
+    });
+    let out = out.as_mut_ptr();
+    level.run(Block::<F, T, K> { sources, out, length, stream: false, kernel: PhantomData });
+}
+
 /// Pointers that pieces share; they write disjoint ranges.
 #[derive(Clone, Copy)]
 struct Shared<T, const K: usize> {

@@ -28,27 +28,27 @@ enum Kind<T> {
 
 impl<T: Float> Step<T> {
     /// Operand number `k`.
-    pub fn operand(k: usize) -> Step<T> {
+    pub const fn operand(k: usize) -> Step<T> {
         Step(Kind::Operand(k))
     }
 
     /// A function of one number.
-    pub fn unary<F: Unary>() -> Step<T> {
+    pub const fn unary<F: Unary>() -> Step<T> {
         Step(Kind::Apply { arity: 1, apply: chunk::<Of1<F>, T, 1> })
     }
 
     /// A function of two numbers.
-    pub fn binary<F: Binary>() -> Step<T> {
+    pub const fn binary<F: Binary>() -> Step<T> {
         Step(Kind::Apply { arity: 2, apply: chunk::<Of2<F>, T, 2> })
     }
 
     /// A function of three numbers.
-    pub fn ternary<F: Ternary>() -> Step<T> {
+    pub const fn ternary<F: Ternary>() -> Step<T> {
         Step(Kind::Apply { arity: 3, apply: chunk::<Of3<F>, T, 3> })
     }
 
     /// 1 where a relation holds, else 0.
-    pub fn compare<F: Compare>() -> Step<T> {
+    pub const fn compare<F: Compare>() -> Step<T> {
         Step(Kind::Apply { arity: 2, apply: chunk::<Holds<F>, T, 2> })
     }
 }

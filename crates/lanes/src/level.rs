@@ -94,7 +94,7 @@ impl Level {
     #[inline]
     pub(crate) fn run<T: Task>(self, task: T) -> T::Output {
         match self {
-            Level::Portable => task.run::<Portable>(),
+            Level::Portable => run_portable(task),
             // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { run_avx2(task) },
@@ -102,9 +102,16 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { run_avx512(task) },
             #[cfg(not(target_arch = "x86_64"))]
-            _ => task.run::<Portable>(),
+            _ => run_portable(task),
         }
     }
+}
+
+/// Out of line as the other levels are: a kernel may be thousands of instructions, and several
+/// drivers enter it.
+#[inline(never)]
+fn run_portable<T: Task>(task: T) -> T::Output {
+    task.run::<Portable>()
 }
 
 #[cfg(target_arch = "x86_64")]

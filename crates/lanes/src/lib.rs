@@ -30,6 +30,7 @@ pub mod scatter;
 pub(crate) mod scratch;
 pub mod search;
 pub(crate) mod share;
+pub mod small;
 pub mod sort;
 pub mod triangular;
 pub mod vector;

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::code::{Function, Op};
 use crate::condition::{Condition, Escape, Outcome};
+use crate::expand::chain::Chaining;
 use crate::expand::environment::Environment;
 use crate::expand::places::SetfExpander;
 use crate::heap::Ref;
@@ -69,6 +70,8 @@ pub struct Lisp {
     pub(crate) no_ops: Rc<[Op]>,
     /// The function that called a native last, and where it stood.
     pub(crate) site: Option<Site>,
+    /// The form that stands for the running native, where a native calls for a form of its own.
+    pub(crate) step: Option<Span>,
     /// The same of the runs of the machine that wait for a native.
     pub(crate) outer_sites: Vec<Site>,
     /// The names of the frames at the last unhandled condition, innermost first.
@@ -87,6 +90,8 @@ pub struct Lisp {
     pub(crate) documentation: HashMap<(Symbol, Symbol), Value>,
     /// Definitions of the library in Lisp that have not been needed yet.
     pub(crate) library: Library,
+    /// Functions whose calls in each other are done together.
+    pub chaining: Option<Chaining>,
     /// Warnings already given: text and place.
     pub(crate) warned: std::collections::HashSet<(String, Option<Span>)>,
 }
@@ -154,6 +159,7 @@ impl Lisp {
             stacks: Vec::new(),
             no_ops: Rc::from(NO_OPS),
             site: None,
+            step: None,
             outer_sites: Vec::new(),
             backtrace: Vec::new(),
             macro_environment: Environment::default(),
@@ -163,6 +169,7 @@ impl Lisp {
             setf_expanders: HashMap::new(),
             documentation: HashMap::new(),
             library: Library::default(),
+            chaining: None,
             warned: Default::default(),
         };
         let streams = (options.input, options.output, options.error_output, options.terminals);
@@ -230,7 +237,7 @@ impl Lisp {
 
     /// The form that called the running native.
     pub fn call_span(&self) -> Option<Span> {
-        self.site.as_ref().and_then(site_span)
+        self.step.or_else(|| self.site.as_ref().and_then(site_span))
     }
 
     /// The innermost form with a place, from the running native outwards.

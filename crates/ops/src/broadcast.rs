@@ -9,7 +9,7 @@ use crate::call::{
 use crate::decline::{Answer, Decline};
 use crate::elementwise::MASK;
 use crate::record::{
-    Arithmetic, Definition, Entry, Exactness, Family, Kind, Member, NO_LIBRARY, Offer, Op,
+    Arithmetic, Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op,
     Parameter, Part, Prepare, Quick, Rungs, keyword, required,
 };
 use crate::round_trip::RoundTrip;
@@ -18,7 +18,7 @@ use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
 use rung_kernel::broadcast;
 use rung_lanes::elementwise::{self as drivers, Cost};
-use rung_lanes::{Lanes, each};
+use rung_lanes::{Lanes, each, small};
 use rung_math::{
     self as math, Binary, Compare, Graph, IntegerBinary, IntegerCompare, Width, trace_binary,
     trace_compare,
@@ -182,18 +182,23 @@ const fn rungs<F: Binary>(
 const fn arithmetic<F: Binary + IntegerBinary>() -> Op {
     let quick = Quick::Two(quick::<F>);
     let rungs = rungs::<F>(portable::<F>, arithmetic_lanes::<F>);
-    Op { quick, ..operation(prepare_arithmetic, rungs) }
+    Op { quick, chain: Link::binary::<F>(Cost::Light), ..operation(prepare_arithmetic, rungs) }
 }
 
 const fn floating<F: Binary>() -> Op {
     let rungs = rungs::<F>(floating_portable::<F>, lanes::<F>);
-    Op { quick: Quick::Two(quick::<F>), ..operation(prepare_floating, rungs) }
+    Op {
+        quick: Quick::Two(quick::<F>),
+        chain: Link::binary::<F>(Cost::Light),
+        ..operation(prepare_floating, rungs)
+    }
 }
 
 /// A function that is worth a trip to the device by itself.
 const fn elementary<F: Binary>() -> Op {
     Op {
         quick: Quick::Two(quick::<F>),
+        chain: Link::binary::<F>(Cost::Elementary),
         exact: Exactness::Ulp(1),
         ..operation(prepare_elementary, elementary_rungs::<F>(floating_portable::<F>, lanes::<F>))
     }
@@ -216,14 +221,14 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
     };
-    let quick = Quick::Two(quick_mask::<F>);
-    Op { parameters: MASK_PAIR, result: MASK, quick, ..operation(prepare_mask, rungs) }
+    let (quick, chain) = (Quick::Two(quick_mask::<F>), Link::compare::<F>());
+    Op { parameters: MASK_PAIR, result: MASK, quick, chain, ..operation(prepare_mask, rungs) }
 }
 
 /// A relation between what is true of two numbers.
 const fn connective<F: Compare + IntegerCompare>() -> Op {
     // The quick way rounds a number to the array's width first, where it may become zero.
-    Op { prepare: prepare_connective, quick: Quick::None, ..comparison::<F>() }
+    Op { prepare: prepare_connective, quick: Quick::None, chain: None, ..comparison::<F>() }
 }
 
 fn prepare_arithmetic(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -348,11 +353,11 @@ pub fn no_integers() -> Result<Answer> {
 
 pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
     match small_pair(a, b)?.element_type() {
-        ElementType::F64 => quick_at::<f64>(a, b, |shape, x, y, out| {
-            drivers::zip::<F, f64>(lanes, Cost::Light, shape, x, y, out);
+        ElementType::F64 => quick_at::<f64>(a, b, |x, y, out| {
+            small::zip::<F, f64>(lanes, x, y, out);
         }),
-        ElementType::F32 => quick_at::<f32>(a, b, |shape, x, y, out| {
-            drivers::zip::<F, f32>(lanes, Cost::Light, shape, x, y, out);
+        ElementType::F32 => quick_at::<f32>(a, b, |x, y, out| {
+            small::zip::<F, f32>(lanes, x, y, out);
         }),
         _ => None,
     }
@@ -360,11 +365,11 @@ pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>
 
 fn quick_mask<F: Compare>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
     match small_pair(a, b)?.element_type() {
-        ElementType::F64 => quick_at::<f64>(a, b, |shape, x, y, out| {
-            drivers::compare::<F, f64>(lanes, shape, x, y, out);
+        ElementType::F64 => quick_at::<f64>(a, b, |x, y, out| {
+            small::compare::<F, f64>(lanes, x, y, out);
         }),
-        ElementType::F32 => quick_at::<f32>(a, b, |shape, x, y, out| {
-            drivers::compare::<F, f32>(lanes, shape, x, y, out);
+        ElementType::F32 => quick_at::<f32>(a, b, |x, y, out| {
+            small::compare::<F, f32>(lanes, x, y, out);
         }),
         _ => None,
     }
@@ -380,22 +385,15 @@ fn small_pair<'a>(a: Part<'a>, b: Part<'a>) -> Option<&'a Array> {
     }
 }
 
-type Run<'a, T> = rung_lanes::Operand<'a, T>;
-
 fn quick_at<T: Element + Convert>(
     a: Part,
     b: Part,
-    f: impl FnOnce(&[usize], Run<T>, Run<T>, &mut [T]),
+    f: impl FnOnce(&[T], &[T], &mut [T]),
 ) -> Option<Result<Array>> {
     let (mut one, mut other) = ([T::default()], [T::default()]);
-    let (x, x_step) = a.elements::<T>(&mut one)?;
-    let (y, y_step) = b.elements::<T>(&mut other)?;
-    let (x_step, y_step) = ([x_step], [y_step]);
+    let (x, y) = (a.elements::<T>(&mut one)?, b.elements::<T>(&mut other)?);
     let shape = small_pair(a, b)?.shape().clone();
-    Some(Array::build::<T>(shape, |out| {
-        let (x, y) = (Run::new(x, 0, &x_step), Run::new(y, 0, &y_step));
-        f(&[out.len()], x, y, out);
-    }))
+    Some(Array::build::<T>(shape, |out| f(x, y, out)))
 }
 
 /// a, b and out at the common shape.

@@ -9,8 +9,8 @@ use crate::call::{
 use crate::decline::{Answer, Decline};
 use crate::explain;
 use crate::record::{
-    Definition, Entry, Exactness, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter, Part,
-    Quick, Rungs, keyword, required,
+    Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op, Parameter,
+    Part, Quick, Rungs, keyword, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -18,7 +18,7 @@ use rung_array::Array;
 use rung_base::{ElementType, Result};
 use rung_kernel::map;
 use rung_lanes::elementwise::{self as drivers, Cost};
-use rung_lanes::{Float, Lanes, each};
+use rung_lanes::{Float, Lanes, each, small};
 use rung_math::{self as math, IntegerUnary, Unary, trace_unary};
 
 pub const OPS: &[Op] = &[
@@ -332,7 +332,15 @@ const fn function<F: Unary>(family: Family) -> Op {
         rungs: Kernels::<F>::RUNGS,
         samples: || samples::unary(20.0),
         quick: Quick::One(quick::<F>),
+        chain: Link::unary::<F>(cost_of(family)),
         ..Op::BASE
+    }
+}
+
+const fn cost_of(family: Family) -> Cost {
+    match family {
+        Family::Map => Cost::Elementary,
+        _ => Cost::Light,
     }
 }
 
@@ -403,8 +411,7 @@ fn whole_lanes<F: Unary + IntegerUnary>(call: &Call, to: &Lanes) -> Result<Answe
 }
 
 fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    let cost = if call.family == Family::Map { Cost::Elementary } else { Cost::Light };
-    let x = &call.operands[0];
+    let (cost, x) = (cost_of(call.family), &call.operands[0]);
     at_compute_type!(call, T => Array::build::<T>(call.shape.clone(), |out| {
         drivers::map::<F, T>(lanes, cost, &call.shape, lanes_operand(x), out);
     }), integers_not_taken(call))
@@ -422,10 +429,7 @@ fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Array>> {
 
 fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Array>> {
     let x = a.as_slice::<T>()?;
-    Some(Array::build::<T>(a.shape().clone(), |out| {
-        let (shape, x) = ([out.len()], rung_lanes::Operand::new(x, 0, &[1]));
-        drivers::map::<F, T>(lanes, Cost::Light, &shape, x, out);
-    }))
+    Some(Array::build::<T>(a.shape().clone(), |out| small::map::<F, T>(lanes, x, out)))
 }
 
 /// x (any shape), out (the same shape); a strided x is packed first.

@@ -9,17 +9,35 @@ use rung_array::Array;
 use rung_base::{ElementType, Result, Shape};
 use serde_json::json;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+/// What was called: the operation, or those of a chain in the order in which they are done.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct What {
+    /// `mul`, or `mul+add+div`.
+    pub operation: Cow<'static, str>,
+    pub shapes: SmallVec<[Shape; 3]>,
+    pub element_type: ElementType,
+}
+
+impl What {
+    pub fn of(call: &Call) -> What {
+        What {
+            operation: call.op.name().into(),
+            shapes: call.shown_shapes(),
+            element_type: call.shown_type(),
+        }
+    }
+}
+
 /// One row: every call of one operation with the same shapes, type, rung and source line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    operation: &'static str,
-    shapes: SmallVec<[Shape; 3]>,
-    element_type: ElementType,
+    what: What,
     rung: Rung,
     mode: Option<&'static str>,
     site: Option<Site>,
@@ -76,9 +94,7 @@ fn packed_text(operands: u32) -> String {
 
 /// One row as a program reads it.
 pub struct Counted<'a> {
-    pub operation: &'static str,
-    pub shapes: &'a [Shape],
-    pub element_type: ElementType,
+    pub what: &'a What,
     pub rung: Rung,
     pub site: Option<Site>,
     pub calls: u64,
@@ -99,7 +115,7 @@ pub struct Calls {
 
 /// What happened to one call.
 pub struct Outcome<'a> {
-    pub call: &'a Call,
+    pub what: What,
     pub rung: Rung,
     /// How it ran, where `--precision` asked for less than strict.
     pub mode: Option<&'static str>,
@@ -123,9 +139,7 @@ impl Calls {
 
     pub fn add(&mut self, outcome: Outcome) {
         let key = Key {
-            operation: outcome.call.op.name(),
-            shapes: outcome.call.shown_shapes(),
-            element_type: outcome.call.shown_type(),
+            what: outcome.what,
             rung: outcome.rung,
             mode: outcome.mode,
             site: outcome.site,
@@ -180,9 +194,7 @@ impl Calls {
     /// The rows in the order of their first calls.
     pub fn counted(&self) -> impl Iterator<Item = Counted<'_>> {
         self.ordered().into_iter().map(|(key, row)| Counted {
-            operation: key.operation,
-            shapes: &key.shapes,
-            element_type: key.element_type,
+            what: &key.what,
             rung: key.rung,
             site: key.site,
             calls: row.calls,
@@ -206,9 +218,9 @@ impl Calls {
         let mut below: Vec<Vec<String>> = vec![Vec::new()];
         for (key, row) in self.ordered() {
             lines.push([
-                key.operation.into(),
-                joined(&key.shapes),
-                key.element_type.to_string(),
+                key.what.operation.to_string(),
+                joined(&key.what.shapes),
+                key.what.element_type.to_string(),
                 key.rung(),
                 row.calls.to_string(),
                 microseconds(row.time.as_secs_f64() * 1e6),
@@ -292,8 +304,9 @@ impl Calls {
         for (key, row) in self.ordered() {
             let describe = |more: serde_json::Value| {
                 let mut object = json!({
-                    "operation": key.operation, "shapes": joined(&key.shapes),
-                    "type": key.element_type.name(), "place": key.site.map_or_else(String::new, place),
+                    "operation": key.what.operation, "shapes": joined(&key.what.shapes),
+                    "type": key.what.element_type.name(),
+                    "place": key.site.map_or_else(String::new, place),
                 });
                 if let (Some(object), serde_json::Value::Object(more)) =
                     (object.as_object_mut(), more)

@@ -7,11 +7,11 @@ use crate::broadcast::{
 };
 use crate::call::{Call, Context, Prepared, Types, at_compute_type, types_of};
 use crate::decline::Answer;
-use crate::record::{Arithmetic, Definition, Exactness, Family, Kind, Op, Quick, Rungs, required};
+use crate::record::{Arithmetic, Definition, Exactness, Family, Kind, Link, Op, Quick, Rungs, required};
 use crate::samples::{self, Sample};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result};
-use rung_lanes::Lanes;
+use rung_lanes::{Cost, Lanes};
 use rung_math::{self as math, Division, IntegerBinary};
 
 pub const OPS: &[Op] = &[
@@ -22,6 +22,7 @@ pub const OPS: &[Op] = &[
         example: "(la:power #d(2 9 -8) #d(10 0.5 3)) => #d(1024.0 3.0 -512.0)",
         exact: Exactness::Ulp(1),
         quick: Quick::Two(quick::<math::Power>),
+        chain: Link::binary::<math::Power>(Cost::Elementary),
         ..operation(prepare_power, elementary_rungs::<math::Power>(power_portable, power_lanes))
     },
     Op {

@@ -3,13 +3,14 @@
 
 use crate::Generator;
 use crate::arguments::Arguments;
+use crate::chain;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
 use crate::discover::{find_device, find_library};
-use crate::explain::{Calls, Outcome, take_packed};
+use crate::explain::{Calls, Outcome, What, take_packed};
 use crate::product;
-use crate::record::{Entry, Exactness, Op, Part, Quick};
+use crate::record::{Entry, Exactness, NO_LIBRARY, Op, Part, Quick};
 use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
 use crate::value::Value;
@@ -265,17 +266,65 @@ impl Ladder {
     /// where nobody counts, judges or forbids calls, and no device could hold an operand.
     #[inline]
     pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Array>> {
-        let lanes = self.lanes.as_ref()?;
-        let judged = self.on_decline.unwrap_or(self.settings.on_decline.value) != OnDecline::Ok;
-        let narrowed = self.only.is_some() || self.rungs != Narrowed::default();
-        if self.counting || judged || narrowed || self.device.is_ok() {
+        if self.counting || !self.is_left_alone() {
             return None;
         }
+        let lanes = self.lanes.as_ref()?;
         match (op.quick, operands) {
             (Quick::One(f), [x]) => f(lanes, *x),
             (Quick::Two(f), [a, b]) => f(lanes, *a, *b),
             _ => None,
         }
+    }
+
+    /// Whether nobody judges or forbids calls and no device could hold an operand: an element-wise
+    /// call then ends on the lanes.
+    fn is_left_alone(&self) -> bool {
+        let judged = self.on_decline.unwrap_or(self.settings.on_decline.value) != OnDecline::Ok;
+        let narrowed = self.only.is_some() || self.rungs != Narrowed::default();
+        !judged && !narrowed && self.device.is_err()
+    }
+
+    /// A chain of element-wise operations in one pass of the lanes, with the bits of the calls one
+    /// by one. `None` where those have to be made: a rung above is present or calls are judged, the
+    /// operands are of other kinds, or a value between has not the shape of the result.
+    pub fn chain(
+        &mut self,
+        steps: &[chain::Step],
+        operands: &[Part],
+        site: &dyn Fn() -> Option<Site>,
+    ) -> Option<Result<Array>> {
+        if !self.is_left_alone() {
+            return None;
+        }
+        let start = self.counting.then(Instant::now);
+        let result = chain::run(self.lanes.as_ref()?, steps, operands)?;
+        if let (Some(start), Ok(array)) = (start, &result) {
+            let declines = self.declines_of_chain();
+            self.calls.add(Outcome {
+                what: chain::what(steps, operands, array),
+                rung: Rung::Lanes,
+                mode: None,
+                declines: &declines,
+                time: start.elapsed(),
+                up: 0,
+                down: 0,
+                site: site(),
+                packed: take_packed(),
+            });
+        }
+        Some(result)
+    }
+
+    /// What the rungs above the lanes say to a chain that is left alone.
+    fn declines_of_chain(&self) -> Declines {
+        let device = self.device.as_ref().err().cloned();
+        let library = match &self.library {
+            Ok(_) => Decline::NoKernel(NO_LIBRARY),
+            Err(reason) => reason.clone(),
+        };
+        let device = device.map(|reason| (Rung::Device, reason));
+        device.into_iter().chain([(Rung::Library, library)]).collect()
     }
 
     /// Runs an assignment: writes into `target`, which `values` hold as well where the record
@@ -326,7 +375,7 @@ impl Ladder {
         let (rung, raw) = self.ask(call, &mut declines, &mut moved)?;
         if let Some(start) = start {
             self.calls.add(Outcome {
-                call,
+                what: What::of(call),
                 rung,
                 mode: self.mode(call, rung),
                 declines: &declines,

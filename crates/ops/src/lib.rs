@@ -12,6 +12,7 @@ mod assign;
 mod broadcast;
 mod calculus;
 pub mod call;
+pub mod chain;
 mod choose;
 mod construct;
 mod contract;

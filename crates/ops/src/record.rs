@@ -11,8 +11,10 @@ use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result};
-use rung_lanes::Lanes;
+use rung_lanes::fused::Step;
+use rung_lanes::{Cost, Lanes};
 use rung_library::Library;
+use rung_math::{Binary, Compare, Unary};
 use smallvec::smallvec;
 use std::cmp::Ordering;
 
@@ -48,6 +50,8 @@ pub struct Op {
     pub assigned: Option<usize>,
     /// Small calls of the commonest kind, done at once.
     pub quick: Quick,
+    /// Its part in a chain of element-wise operations that the lanes do in one pass.
+    pub chain: Option<Link>,
     /// The value is true or false: whether the number that the rungs write is not zero.
     pub predicate: bool,
     /// Written as the place of an assignment: `(setf (la:row a i) b)` calls it with (b a i).
@@ -62,6 +66,31 @@ pub enum Quick {
     None,
     One(fn(&Lanes, Part) -> Option<Result<Array>>),
     Two(fn(&Lanes, Part, Part) -> Option<Result<Array>>),
+}
+
+/// An operation as a step of a fused chain, for operands of one float type; the result has it too.
+#[derive(Clone, Copy)]
+pub struct Link {
+    /// How many operands it takes.
+    pub arity: usize,
+    pub cost: Cost,
+    pub single: Step<f32>,
+    pub double: Step<f64>,
+}
+
+impl Link {
+    pub const fn unary<F: Unary>(cost: Cost) -> Option<Link> {
+        Some(Link { arity: 1, cost, single: Step::unary::<F>(), double: Step::unary::<F>() })
+    }
+
+    pub const fn binary<F: Binary>(cost: Cost) -> Option<Link> {
+        Some(Link { arity: 2, cost, single: Step::binary::<F>(), double: Step::binary::<F>() })
+    }
+
+    pub const fn compare<F: Compare>() -> Option<Link> {
+        let (single, double) = (Step::compare::<F>(), Step::compare::<F>());
+        Some(Link { arity: 2, cost: Cost::Light, single, double })
+    }
 }
 
 /// An operand of a small call.
@@ -83,16 +112,13 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The elements, or a number rounded once to their type, and the step from one to the next.
-    pub fn elements<T: Element + Convert>(
-        self,
-        number: &'a mut [T; 1],
-    ) -> Option<(&'a [T], isize)> {
+    /// The elements, or a number rounded once to their type.
+    pub fn elements<T: Element + Convert>(self, number: &'a mut [T; 1]) -> Option<&'a [T]> {
         match self {
-            Part::Array(a) => a.as_slice::<T>().map(|elements| (elements, 1)),
+            Part::Array(a) => a.as_slice::<T>(),
             Part::Number(n) => {
                 number[0] = T::from_number(n)?;
-                Some((&number[..], 0))
+                Some(&number[..])
             }
         }
     }
@@ -390,6 +416,7 @@ impl Op {
         writes: &[],
         assigned: None,
         quick: Quick::None,
+        chain: None,
         predicate: false,
         setf: false,
     };

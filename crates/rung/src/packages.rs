@@ -2,6 +2,7 @@
 //! functions come from a table (`linalg`: the operations'), none is registered twice.
 
 mod arguments;
+mod chain;
 mod csv;
 mod emap;
 mod explain;
@@ -37,7 +38,8 @@ pub fn functions() -> impl Iterator<Item = &'static Native> {
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     let asked = explain::bind(lisp, ladder);
-    linalg::bind(lisp, ladder, asked);
+    let operations = linalg::bind(lisp, ladder, asked);
+    chain::bind(lisp, ladder, asked, &operations);
     for function in functions() {
         // The tables qualify every name.
         let (package, name) = function.name.split_once(':').unwrap_or(("rung", function.name));

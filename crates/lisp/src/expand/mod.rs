@@ -7,6 +7,7 @@
 //! and `places`.
 
 pub mod binding;
+pub mod chain;
 pub mod environment;
 pub mod lambda;
 pub mod macros;
@@ -178,7 +179,8 @@ impl<'l> Expander<'l> {
             // What its arguments mean is not known, and errors in them would mislead.
             return Ok(self.call(Target::Global(name), Vec::new()));
         }
-        self.convert_call(Target::Global(name), arguments)
+        let arguments = self.convert_each(arguments)?;
+        Ok(self.global_call(name, arguments))
     }
 
     /// A call whose head is no symbol: `((lambda ...) ...)`.

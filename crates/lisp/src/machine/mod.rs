@@ -16,6 +16,8 @@ use crate::code::{Function, Op};
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
 use crate::lisp::Lisp;
+use crate::source::Span;
+use crate::symbol::Symbol;
 use crate::value::Value;
 
 pub(crate) use calls::{NO_OPS, function_name};
@@ -100,6 +102,14 @@ impl Lisp {
         }
     }
 
+    /// Calls the global function of a symbol in the name of a form that stands there.
+    pub fn call_at(&mut self, name: Symbol, arguments: &[Value], place: Option<Span>) -> Outcome {
+        let outer = std::mem::replace(&mut self.step, place);
+        let value = self.call(&Value::symbol(name), arguments);
+        self.step = outer;
+        value.map_err(|escape| escape.placed(place))
+    }
+
     /// Runs a closure on a machine of its own.
     fn run(&mut self, function: &Ref<Function>, arguments: &[Value]) -> Outcome {
         crate::stack::check("the recursion of native functions")?;
@@ -122,13 +132,13 @@ impl Lisp {
             controls,
             frame_limit,
         };
-        let site = self.site.take();
+        let (site, step) = (self.site.take(), self.step.take());
         let sites = self.outer_sites.len();
         self.outer_sites.extend(site.clone());
         let started = machine.start(self, arguments.len());
         let result = started.and_then(|()| machine.run(self));
         self.outer_sites.truncate(sites);
-        self.site = site;
+        (self.site, self.step) = (site, step);
         self.frames_left = frame_limit;
         self.controls.truncate(controls);
         self.unbind_to(bindings);

@@ -118,7 +118,7 @@ fn listed(lisp: &mut Lisp, calls: &Calls) -> Value {
 
 fn row_of(lisp: &mut Lisp, row: &Counted) -> Value {
     let shape = |shape: &rung_base::Shape| value::list(shape.iter().map(|n| Value::size(*n)));
-    let shapes = value::list(row.shapes.iter().map(shape).collect::<Vec<_>>());
+    let shapes = value::list(row.what.shapes.iter().map(shape).collect::<Vec<_>>());
     let place = row.site.map(|site| Value::string(&place_of(lisp, site)));
     let notes = row
         .notes
@@ -145,9 +145,9 @@ fn row_of(lisp: &mut Lisp, row: &Counted) -> Value {
     plist(
         lisp,
         [
-            ("OPERATION", Value::string(row.operation)),
+            ("OPERATION", Value::string(&row.what.operation)),
             ("SHAPES", shapes),
-            ("TYPE", Value::string(row.element_type.name())),
+            ("TYPE", Value::string(row.what.element_type.name())),
             ("RUNG", rung),
             ("CALLS", Value::Fixnum(row.calls as i64)),
             ("SECONDS", Value::Double(row.time.as_secs_f64())),

@@ -9,6 +9,7 @@ use rung_lisp::object::{Foreign, Object};
 use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
 use rung_lisp::source::Span;
+use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
 use rung_ops::record::{Arithmetic, Package, Part, Place, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, table};
@@ -16,7 +17,13 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, extent: Asked) {
+/// Registers the operations; gives their functions.
+pub fn bind(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    extent: Asked,
+) -> Vec<(Symbol, &'static Op)> {
+    let mut functions = Vec::new();
     for op in table::operations() {
         for name in op.names {
             let ladder = ladder.clone();
@@ -26,10 +33,21 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, extent: Asked) {
             let (package, text, body) = (op.package.name(), documentation(op), Rc::new(body));
             match op.setf {
                 true => lisp.define_native_setf(package, name, list, &text, body),
-                false => lisp.define_native(package, name, list, &text, body),
+                false => {
+                    let symbol = lisp.define_native(package, name, list, &text, body);
+                    functions.push((symbol, op));
+                    symbol
+                }
             };
         }
     }
+    functions
+}
+
+/// The form that is running.
+pub fn site_of(lisp: &Lisp) -> Option<Site> {
+    let span = lisp.call_span()?;
+    Some(Site { source: span.source, start: span.start, end: span.end })
 }
 
 /// `file:line:column` of a site.
@@ -49,8 +67,7 @@ struct Program<'a>(&'a mut Lisp);
 
 impl Caller for Program<'_> {
     fn site(&self) -> Option<Site> {
-        let span = self.0.call_span()?;
-        Some(Site { source: span.source, start: span.start, end: span.end })
+        site_of(self.0)
     }
 
     fn place(&self, site: Site) -> String {
@@ -211,7 +228,7 @@ fn quick(
     }
 }
 
-fn number_part(value: &Value) -> Option<Part<'static>> {
+pub fn number_part(value: &Value) -> Option<Part<'static>> {
     match value {
         Value::Double(x) => Some(Part::Number(Number::F64(*x))),
         Value::Single(x) => Some(Part::Number(Number::F32(*x))),

@@ -1,0 +1,63 @@
+//! Element-wise functions over a few packed elements: on the calling thread, with no layout to
+//! describe. An operand of one element is repeated.
+
+use crate::elementwise::{Holds, Of1, Of2, packed};
+use crate::vector::Float;
+use crate::Lanes;
+use rung_math::{Binary, Compare, Unary};
+
+/// out = F(x).
+///
+/// # Panics
+/// When the operand is neither as long as the result nor one number.
+pub fn map<F: Unary, T: Float>(lanes: &Lanes, x: &[T], out: &mut [T]) {
+    packed::<Of1<F>, T, 1>(lanes.level(), [x], out);
+}
+
+/// out = F(a, b).
+///
+/// # Panics
+/// As `map`.
+pub fn zip<F: Binary, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
+    packed::<Of2<F>, T, 2>(lanes.level(), [a, b], out);
+}
+
+/// out = 1 where F(a, b) holds, else 0.
+///
+/// # Panics
+/// As `map`.
+pub fn compare<F: Compare, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
+    packed::<Holds<F>, T, 2>(lanes.level(), [a, b], out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+    use rung_math::{Add, Less, Sqrt};
+
+    #[test]
+    fn small_calls_have_the_bits_of_the_drivers_at_every_length() {
+        for level in Level::available() {
+            let lanes = Lanes::with(level, 1);
+            for length in (0..70).chain([127, 128, 129, 1000]) {
+                let x: Vec<f32> = (0..length).map(|i| (i as f32 - 9.5).exp2()).collect();
+                let mut got = vec![0.0; length];
+                map::<Sqrt, f32>(&lanes, &x, &mut got);
+                assert!(x.iter().zip(&got).all(|(x, y)| x.sqrt() == *y));
+                zip::<Add, f32>(&lanes, &x, &[0.5], &mut got);
+                assert!(x.iter().zip(&got).all(|(x, y)| x + 0.5 == *y));
+                zip::<Add, f32>(&lanes, &[0.5], &x, &mut got);
+                assert!(x.iter().zip(&got).all(|(x, y)| 0.5 + x == *y));
+                compare::<Less, f32>(&lanes, &x, &[1.0], &mut got);
+                assert!(x.iter().zip(&got).all(|(x, y)| f32::from(*x < 1.0) == *y));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "elements of a packed operand")]
+    fn an_operand_of_another_length_is_refused() {
+        zip::<Add, f64>(&Lanes::new(1), &[1.0, 2.0, 3.0], &[1.0, 2.0], &mut [0.0; 3]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Chains of element-wise operations in one pass: the bits of the calls one by one, for random
+//! chains of every operation that can be linked, over shapes, layouts and values that hurt.
+
+use rung_array::{Array, Number};
+use rung_base::{Element, ElementType, OnDecline, Settings, Shape};
+use rung_lanes::{Lanes, Level};
+use rung_ops::call::first_difference;
+use rung_ops::chain::Step;
+use rung_ops::record::Part;
+use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
+
+const SEED: u64 = 0x5eed;
+
+/// xorshift64*.
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 33) as usize % n
+    }
+}
+
+fn ladder(lanes: Option<Lanes>) -> Ladder {
+    let absent = || Decline::Off("test");
+    Ladder::with_rungs(&Settings::default(), lanes, Err(absent()), Err(absent()))
+}
+
+fn linked() -> Vec<&'static Op> {
+    table::operations().filter(|op| op.chain.is_some()).collect()
+}
+
+const SPECIAL: [f64; 12] = [
+    0.0,
+    -0.0,
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    5e-324,
+    1e-310,
+    -1e-40,
+    1.7e308,
+    3e38,
+    -1.0,
+    0.5,
+];
+
+fn values<T: Element + rung_array::Convert>(draws: &mut Draws, shape: &Shape) -> Array {
+    Array::build::<T>(shape.clone(), |out| {
+        for x in out {
+            let number = match draws.below(8) {
+                0 => SPECIAL[draws.below(SPECIAL.len())],
+                _ => (draws.next() >> 11) as f64 / (1u64 << 51) as f64 - 2.0,
+            };
+            *x = T::from_number(Number::F64(number)).unwrap();
+        }
+    })
+    .unwrap()
+}
+
+/// An array that shows `shape`: packed, reversed, or transposed in memory.
+fn operand<T: Element + rung_array::Convert>(draws: &mut Draws, shape: &Shape) -> Array {
+    let backwards: Vec<usize> = (0..shape.rank()).rev().collect();
+    match draws.below(3) {
+        0 if shape.rank() > 1 => {
+            let turned = Shape::new(backwards.iter().map(|&axis| shape[axis])).unwrap();
+            values::<T>(draws, &turned).transpose(&backwards).unwrap()
+        }
+        _ => values::<T>(draws, shape),
+    }
+}
+
+/// A random chain of `calls` operations and its operands; one operand has the whole shape in each
+/// first call, so that no value between is smaller.
+fn chain<T: Element + rung_array::Convert>(
+    draws: &mut Draws,
+    shape: &Shape,
+    ops: &[&'static Op],
+    calls: usize,
+) -> (Vec<Step>, Vec<Value>) {
+    let mut steps = vec![Step::Operand];
+    let mut operands = vec![Value::Array(operand::<T>(draws, shape))];
+    for _ in 0..calls {
+        let op = ops[draws.below(ops.len())];
+        let link = op.chain.unwrap();
+        if link.arity == 2 {
+            steps.push(Step::Operand);
+            operands.push(match draws.below(4) {
+                0 => Value::Number(Number::F64(SPECIAL[draws.below(SPECIAL.len())])),
+                1 if shape.rank() > 0 => {
+                    let part = Shape::new(shape.iter().skip(1).copied()).unwrap();
+                    Value::Array(values::<T>(draws, &part))
+                }
+                _ => Value::Array(operand::<T>(draws, shape)),
+            });
+        }
+        steps.push(Step::Apply(op, link));
+    }
+    (steps, operands)
+}
+
+fn parts(operands: &[Value]) -> Vec<Part<'_>> {
+    let part = |value| match value {
+        &Value::Number(n) => Part::Number(n),
+        Value::Array(a) => Part::Array(a),
+        other => panic!("an operand {other:?}"),
+    };
+    operands.iter().map(part).collect()
+}
+
+/// The calls one after another, by the definitions.
+fn one_by_one(steps: &[Step], operands: &[Value]) -> Array {
+    let (mut portable, mut stack) = (ladder(None), Vec::new());
+    let mut left = operands.iter().cloned();
+    for step in steps {
+        match step {
+            Step::Operand => stack.push(left.next().unwrap()),
+            Step::Apply(op, link) => {
+                let arguments = stack.split_off(stack.len() - link.arity);
+                let mut result = portable.call(op, arguments, &mut NoCaller).unwrap();
+                stack.push(result.remove(0));
+            }
+        }
+    }
+    match stack.pop() {
+        Some(Value::Array(a)) => a,
+        other => panic!("the chain gave {other:?}"),
+    }
+}
+
+fn check<T: Element + rung_array::Convert>(draws: &mut Draws, extents: &[usize]) {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    let calls = 2 + draws.below(5);
+    let (steps, operands) = chain::<T>(draws, &shape, &linked(), calls);
+    let want = one_by_one(&steps, &operands);
+    for level in Level::available() {
+        for threads in [1, 3] {
+            let mut ladder = ladder(Some(Lanes::with(level, threads)));
+            let got = ladder.chain(&steps, &parts(&operands), &|| None);
+            let got = got.expect("a chain was not taken").unwrap();
+            let names: Vec<&str> = steps
+                .iter()
+                .filter_map(|s| if let Step::Apply(op, _) = s { Some(op.name()) } else { None })
+                .collect();
+            assert_eq!(got.shape(), want.shape());
+            assert_eq!(first_difference(&got, &want), None, "{names:?} {shape} {level:?}");
+        }
+    }
+}
+
+#[test]
+fn a_chain_has_the_bits_of_its_calls() {
+    println!("seed {SEED:#x}");
+    let mut draws = Draws(SEED);
+    for round in 0..12 {
+        for extents in
+            [&[0][..], &[1], &[7], &[17], &[1023], &[1025], &[3, 513], &[2, 3, 65], &[4097], &[9000]]
+        {
+            match round % 2 {
+                0 => check::<f64>(&mut draws, extents),
+                _ => check::<f32>(&mut draws, extents),
+            }
+        }
+    }
+}
+
+fn find(name: &str) -> Step {
+    let op = table::find(name).unwrap();
+    Step::Apply(op, op.chain.unwrap())
+}
+
+fn declines(operands: &[Value], steps: &[Step]) -> bool {
+    ladder(Some(Lanes::new(1))).chain(steps, &parts(operands), &|| None).is_none()
+}
+
+#[test]
+fn what_a_chain_does_not_take_is_left_to_its_calls() {
+    let zeros = |t, extents: &[usize]| {
+        Value::Array(Array::zeros(t, Shape::new(extents.iter().copied()).unwrap()).unwrap())
+    };
+    let number = Value::Number(Number::F64(2.0));
+    let (f64s, f32s) = (ElementType::F64, ElementType::F32);
+    use Step::Operand as X;
+    let steps = [X, X, find("mul"), X, find("add")];
+    let column = zeros(f64s, &[3, 1]);
+    let (a, b) = (zeros(f64s, &[3, 4]), zeros(f32s, &[3, 4]));
+    // Two numbers meet: their product is the language's affair.
+    assert!(declines(&[number.clone(), number.clone(), a.clone()], &steps));
+    assert!(declines(&[a.clone(), b, a.clone()], &steps), "two widths");
+    // The product of columns would be computed again in each of the rows.
+    assert!(declines(&[column.clone(), number.clone(), a.clone()], &steps));
+    assert!(declines(&[a.clone(), zeros(f64s, &[5]), a.clone()], &steps), "shapes");
+    assert!(declines(&[zeros(f64s, &[]), zeros(f64s, &[]), number.clone()], &steps), "rank 0");
+    assert!(!declines(&[a.clone(), column, number], &steps));
+    let mut judged = ladder(Some(Lanes::new(1)));
+    judged.on_decline = Some(OnDecline::Verify);
+    let operands = [a.clone(), a.clone(), a];
+    assert!(judged.chain(&steps, &parts(&operands), &|| None).is_none());
+}

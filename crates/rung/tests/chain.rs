@@ -1,0 +1,112 @@
+//! Chains of element-wise operations in a program: taken together where nobody can tell, and
+//! one by one wherever somebody could.
+
+use rung::{Options, Session, Settings};
+use rung_base::Explain;
+
+fn session() -> Session {
+    let mut settings = Settings::default();
+    settings.explain.value = Explain::Json;
+    Session::new(&settings, Options::default())
+}
+
+fn printed(session: &mut Session, form: &str) -> String {
+    match session.lisp.eval_text("prog.lisp", form) {
+        Ok(values) => {
+            let values: Vec<String> = values.iter().map(|v| session.lisp.print(v)).collect();
+            values.join(" ")
+        }
+        Err(e) => format!("error: {e}"),
+    }
+}
+
+/// The operations that were called, as explain names them.
+fn operations(session: &Session) -> Vec<String> {
+    let json: serde_json::Value = serde_json::from_str(&session.explain_json()).unwrap();
+    let name = |row: &serde_json::Value| row["operation"].as_str().unwrap().to_string();
+    json["calls"].as_array().unwrap().iter().map(name).collect()
+}
+
+const SETUP: &str = "(defvar *a* #d(1 2 3)) (defvar *b* #d(4 5 6)) ";
+
+#[test]
+fn nested_calls_are_one_call_of_the_lanes() {
+    let mut session = session();
+    let form = "(la:div (la:add (la:mul *a* *b*) 1) (la:sqrt *b*))";
+    let value = printed(&mut session, &format!("{SETUP} {form}"));
+    assert_eq!(value, "#d(2.5 4.919349550499537 7.756717518813398)");
+    assert_eq!(operations(&session), ["mul+add+sqrt+div"]);
+}
+
+#[test]
+fn an_argument_that_does_something_is_evaluated_in_its_turn() {
+    let mut session = session();
+    // The second argument changes what the first has read already.
+    let form = "(la:add (la:mul *a* 2) (progn (setf (aref *a* 0) 100d0) *b*))";
+    assert_eq!(printed(&mut session, &format!("{SETUP} {form}")), "#d(6.0 9.0 12.0)");
+    // Before any function is called it may do what it likes.
+    let form = "(la:add (la:mul (progn (setf (aref *a* 0) 1d0) *a*) 2) *b*)";
+    assert_eq!(printed(&mut session, form), "#d(6.0 9.0 12.0)");
+    assert_eq!(operations(&session), ["mul", "add", "mul+add"]);
+}
+
+#[test]
+fn numbers_among_themselves_stay_exact() {
+    let mut session = session();
+    assert_eq!(printed(&mut session, "(la:add (la:mul 1/3 3) 1)"), "2");
+    let form = "(let ((x 1/3)) (la:add (la:mul x 3) #d(1 2)))";
+    assert_eq!(printed(&mut session, form), "#d(2.0 3.0)");
+}
+
+#[test]
+fn an_error_stands_at_the_call_that_made_it() {
+    let mut session = session();
+    session.lisp.eval_text("setup", SETUP).unwrap();
+    let form = "(la:add 1\n  (la:mul\n    (la:sub *a* #d(1 2)) 2))";
+    let error = session.lisp.eval_text("prog.lisp", form).err().unwrap();
+    let place = error.place.as_ref().unwrap();
+    assert_eq!((&*place.name, place.line, place.column), ("prog.lisp", 3, 5), "{error}");
+    assert!(error.text.starts_with("sub: "), "{error}");
+}
+
+#[test]
+fn a_function_that_was_replaced_is_called() {
+    let mut session = session();
+    session.lisp.eval_text("setup", SETUP).unwrap();
+    let define = "(defun f () (la:add (la:mul *a* *b*) 1)) \
+                  (defvar *saved* (fdefinition 'la:mul))";
+    session.lisp.eval_text("setup", define).unwrap();
+    assert_eq!(printed(&mut session, "(f)"), "#d(5.0 11.0 19.0)");
+    let replace = "(setf (fdefinition 'la:mul) (lambda (a b) (declare (ignore b)) a)) (f)";
+    assert_eq!(printed(&mut session, replace), "#d(2.0 3.0 4.0)");
+    let restore = "(setf (fdefinition 'la:mul) *saved*) (f)";
+    assert_eq!(printed(&mut session, restore), "#d(5.0 11.0 19.0)");
+    let local = "(flet ((twice (x) (la:mul 2 x))) (la:add (twice *a*) 1))";
+    assert_eq!(printed(&mut session, local), "#d(3.0 5.0 7.0)");
+}
+
+#[test]
+fn other_kinds_of_operands_go_one_by_one() {
+    let mut session = session();
+    for (form, value) in [
+        ("(la:add (la:mul #f(1 2) #d(1 2)) 1)", "#f(2.0 5.0)"),
+        ("(la:add (la:mul #(1 2) 2) 1)", "#d(3.0 5.0)"),
+        ("(la:add (la:mul #u8(1 2) 2) 1)", "#(3 5)"),
+        ("(la:add (la:mul #d(1 2) '(1 2)) 1)", "error"),
+        ("(la:sqrt (la:add 8 1))", "3.0"),
+    ] {
+        let got = printed(&mut session, form);
+        assert!(got == value || (value == "error" && got.starts_with("error")), "{form}: {got}");
+    }
+}
+
+#[test]
+fn a_deep_chain_is_cut_and_right() {
+    let mut session = session();
+    session.lisp.eval_text("setup", SETUP).unwrap();
+    let mut form = "*a*".to_string();
+    for _ in 0..60 {
+        form = format!("(la:sub (la:add {form} *b*) *b*)");
+    }
+    assert_eq!(printed(&mut session, &form), "#d(1.0 2.0 3.0)");
+}
