@@ -3,6 +3,7 @@
 
 mod arguments;
 mod csv;
+mod devices;
 mod emap;
 mod explain;
 mod linalg;
@@ -37,7 +38,9 @@ pub fn functions() -> impl Iterator<Item = &'static Native> {
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     let asked = explain::bind(lisp, ladder);
+    devices::bind(lisp, ladder);
     linalg::bind(lisp, ladder, asked);
+    quantized::bind(lisp);
     for function in functions() {
         // The tables qualify every name.
         let (package, name) = function.name.split_once(':').unwrap_or(("rung", function.name));
