@@ -136,6 +136,7 @@ pub fn object(q: Quantized) -> Value {
 fn format_of(lisp: &mut Lisp, keywords: &[Value]) -> Outcome<Format> {
     let key = lisp.keyword("FORMAT").as_symbol().unwrap_or(symbol::NIL);
     let [format] = natives::keywords(lisp, keywords, [key])?;
+    let format = format.filter(Value::truth);
     let name = match format.as_ref().map(|format| (format.as_symbol(), format.as_text())) {
         None => "q8-0".to_string(),
         Some((Some(name), _)) => lisp.name(name).to_ascii_lowercase(),
