@@ -21,6 +21,15 @@ fn tell_if_unheard(flag: Arc<AtomicBool>) {
     });
 }
 
+/// From now on Ctrl-C ends the process at once, after `clean`. Where the system gives no handler
+/// it ends it as always.
+pub fn quit_at_once(clean: fn()) {
+    let _ = ctrlc::set_handler(move || {
+        clean();
+        std::process::exit(Exit::Interrupted as i32);
+    });
+}
+
 /// The Ctrl-C of one run.
 pub struct Interrupts {
     /// Asked already, and not yet heard.

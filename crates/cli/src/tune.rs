@@ -7,7 +7,7 @@ mod show;
 
 use crate::commands::Invocation;
 use crate::failure::{Exit, Failure};
-use crate::{printed, screen};
+use crate::{interrupt, printed, screen};
 use bar::Bar;
 use rung_base::Settings;
 use rung_base::settings::{CostsChoice, DeviceChoice};
@@ -26,6 +26,7 @@ use std::sync::Arc;
 pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let settings = &invocation.request.settings;
     let path = target(settings)?;
+    writable(&path)?;
     let device = device(invocation)?;
     let libraries = libraries(invocation);
     let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
@@ -36,6 +37,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
         quick: invocation.request.quick.value,
     };
     let screen = &invocation.screen;
+    interrupt::quit_at_once(Bar::take_away);
     let mut bar = Bar::new(!screen.json && !screen.quiet);
     let measured = measure(&plan, &mut |what, done| bar.show(what, done));
     bar.clear();
@@ -43,9 +45,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let before = known(&path, &defaults, screen);
     let entries: Vec<Entry> =
         measured.into_iter().map(|(key, costs)| Entry { key, costs }).collect();
-    for entry in &entries {
-        write(&path, entry.clone(), &defaults)?;
-    }
+    file::put(&path, &entries, &defaults).map_err(|e| Failure::new(Exit::File, e.message()))?;
     let text = match screen.json {
         true => show::json(&path, &entries),
         false => show::text(&entries, &before, &defaults),
@@ -83,14 +83,25 @@ fn known(path: &Path, defaults: &Costs, screen: &screen::Screen) -> Vec<Entry> {
     }
 }
 
-fn write(path: &Path, entry: Entry, defaults: &Costs) -> Result<(), Failure> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            let text = crate::failure::plain(&error);
-            Failure::new(Exit::File, format!("cannot make {}: {text}", folder.display()))
-        })?;
+/// Makes the folder, and finds out before a minute of measuring whether it takes the file.
+fn writable(path: &Path) -> Result<(), Failure> {
+    let failed = |what: &str, place: &Path, error: &std::io::Error| {
+        let text = crate::failure::plain(error);
+        Failure::new(Exit::File, format!("cannot {what} {}: {text}", place.display()))
+    };
+    if path.is_dir() {
+        let text = format!("cannot write {}: it is a folder", path.display());
+        return Err(Failure::new(Exit::File, text).hint("--costs=FILE names the file itself"));
     }
-    file::put(path, entry, defaults).map_err(|e| Failure::new(Exit::File, e.message()))
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
+    }
+    // What the file is going to be written as has a name beside it; so has this.
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.try", std::process::id()));
+    let tried = path.with_file_name(name);
+    std::fs::write(&tried, "").map_err(|error| failed("write", path, &error))?;
+    std::fs::remove_file(&tried).map_err(|error| failed("write", path, &error))
 }
 
 /// The device to measure; a software one only when it is named.

@@ -82,6 +82,69 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
     );
 }
 
+/// It measured for a minute first.
+#[test]
+fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
+    let folder = Folder::new();
+    folder.file("plain", "");
+    std::fs::create_dir(folder.0.join("folder")).unwrap();
+    for (file, wanted) in [
+        ("plain/costs.toml", "cannot make plain: "),
+        ("folder", "cannot write folder: it is a folder"),
+        ("/proc/costs.toml", "cannot write /proc/costs.toml: "),
+    ] {
+        let start = std::time::Instant::now();
+        let tuned = run_in(&folder, &["tune", &format!("--costs={file}")]);
+        assert_eq!(tuned.code, Some(3), "{file}: {}", tuned.err);
+        assert!(tuned.err.starts_with(&format!("rung: error: {wanted}")), "{}", tuned.err);
+        assert!(start.elapsed().as_secs() < 20);
+    }
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_tune_leaves_the_old_file_and_nothing_else() {
+    let folder = Folder::new();
+    folder.file("costs.toml", "schema = 1\n");
+    let mut command = rung(&folder);
+    command.args(["tune", "--costs=costs.toml"]).stdout(std::process::Stdio::null());
+    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    // Measuring takes seconds; what comes before it, a fraction of one.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let code = child.wait().unwrap().code();
+    // 130 by our handler; none when it came before the handler was set.
+    assert!(code == Some(130) || code.is_none(), "{code:?}");
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1);
+    let text = std::fs::read_to_string(folder.0.join("costs.toml")).unwrap();
+    assert_eq!(text, "schema = 1\n");
+}
+
+/// Whatever lies where the file should be is one line and never a wait.
+#[cfg(unix)]
+#[test]
+fn hostile_cost_files_are_one_warning_each() {
+    let folder = Folder::new();
+    folder.file("text", "threads = 1 2 3\n");
+    folder.file("nested", &format!("schema = 1\nmeasured = {}", "[".repeat(100_000)));
+    folder.file("huge", &"#\n".repeat(1 << 20));
+    folder.file("numbers", "schema = 1\n[[measured]]\nthreads = 99999999999999999999999\n");
+    std::fs::write(folder.0.join("bytes"), [0xff, 0, 0xfe, 7]).unwrap();
+    std::fs::create_dir(folder.0.join("folder")).unwrap();
+    std::os::unix::fs::symlink("loop", folder.0.join("loop")).unwrap();
+    for file in ["text", "nested", "huge", "numbers", "bytes", "folder", "loop", "/dev/zero"] {
+        let mut command = rung(&folder);
+        command.env("RUNG_COSTS", file).args(["-e", "(la:sum #d(1 2))"]);
+        let ran = common::ran(command.output().unwrap());
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), "3.0\n"), "{file}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{file}: {}", ran.err);
+        assert!(ran.err.starts_with("rung: warning: "), "{file}: {}", ran.err);
+        assert!(ran.err.ends_with("using the default costs.\n"), "{file}: {}", ran.err);
+    }
+}
+
 #[test]
 fn threads_are_named_with_what_decided_them() {
     let doctor = run(&["doctor", "--threads=3"]);

@@ -9,7 +9,7 @@ mod cell;
 mod scan;
 mod write;
 
-use cell::{Builder, Numbers, Skipped, Words};
+use cell::{Building, Numbers};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, with_element};
 use scan::{Record, Records, Text};
@@ -81,14 +81,15 @@ pub fn read_columns(path: &Path, options: &Options) -> Result<Vec<Named>> {
     let table = Table::new(&text, options)?;
     table.names_differ()?;
     let types = table.types(&options.types)?;
-    let builders = types.iter().map(|kind| cell::builder(*kind, options.missing));
+    let rows = text.lines();
+    let builders = types.iter().map(|kind| Building::new(*kind, options.missing, rows));
     let mut builders = builders.collect::<Result<Vec<_>>>()?;
     let mut words = vec![false; types.len()];
     table.each(
         |slot, field| {
             let taken = builders[slot].push(field);
             if !taken && types[slot] == ColumnType::Any {
-                builders[slot] = Box::new(Skipped);
+                builders[slot] = Building::skipped();
                 words[slot] = true;
             }
             taken || words[slot]
@@ -100,12 +101,12 @@ pub fn read_columns(path: &Path, options: &Options) -> Result<Vec<Named>> {
     // those before it were kept as numbers only.
     if words.contains(&true) {
         for (builder, _) in builders.iter_mut().zip(&words).filter(|(_, words)| **words) {
-            *builder = Box::new(Words::default());
+            *builder = Building::words();
         }
         let push = |slot: usize, field: &[u8]| !words[slot] || builders[slot].push(field);
         table.each(push, |_| NUMBER, || {})?;
     }
-    let columns = builders.into_iter().map(Builder::finish).collect::<Result<Vec<_>>>()?;
+    let columns = builders.into_iter().map(Building::finish).collect::<Result<Vec<_>>>()?;
     Ok(table.names().into_iter().zip(columns).collect())
 }
 
@@ -140,6 +141,7 @@ pub fn read_matrix(path: &Path, options: &Options) -> Result<Array> {
         let columns = table.chosen.len();
         let row = std::cell::RefCell::new(vec![T::default(); columns]);
         let (mut cells, mut rows) = (Vec::<T>::new(), 0);
+        let _ = cells.try_reserve(text.lines().saturating_mul(columns));
         table.each(
             |slot, field| numbers.value(field).map(|x| row.borrow_mut()[slot] = x).is_some(),
             |_| wanted(ColumnType::Numbers(element_type)),

@@ -13,6 +13,7 @@ mod input;
 mod json;
 pub mod npy;
 pub mod npz;
+mod room;
 pub mod safetensors;
 mod zip;
 

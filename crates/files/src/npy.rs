@@ -10,6 +10,7 @@ mod header;
 
 use crate::elements::{self, Cells, Stored};
 use crate::input::{Input, Place};
+use crate::room::reserve;
 use header::Header;
 use rung_array::Array;
 use rung_base::{ElementType, Result, Shape};
@@ -55,7 +56,10 @@ fn reversed(array: &Array) -> Result<Array> {
 /// Writes an array to a file.
 pub fn write(array: &Array, path: &Path) -> Result<()> {
     let plan = Plan::new(array)?;
-    rung_base::file::replace(path, |out| plan.write(out))
+    rung_base::file::replace(path, |out| {
+        reserve(out.get_ref(), plan.bytes())?;
+        plan.write(out)
+    })
 }
 
 /// An array as it is going to be written: header and cells.

@@ -3,6 +3,7 @@
 //! compared. A member that is no `.npy` file is read as its bytes, as NumPy does.
 
 use crate::npy::{self, Plan};
+use crate::room::reserve;
 use crate::zip::{self, Archive, Content, Method};
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result, Shape};
@@ -64,5 +65,9 @@ pub fn write(arrays: &[(String, Array)], path: &Path, compress: bool) -> Result<
         .map(|(name, (plan, write))| Content { name, size: plan.bytes(), write })
         .collect();
     let method = if compress { Method::Deflated } else { Method::Stored };
-    rung_base::file::replace(path, |out| zip::write(out, &contents, method))
+    let stored = if compress { 0 } else { plans.iter().map(Plan::bytes).sum() };
+    rung_base::file::replace(path, |out| {
+        reserve(out.get_ref(), stored)?;
+        zip::write(out, &contents, method)
+    })
 }

@@ -11,6 +11,7 @@ mod header;
 use crate::elements::{self, Cells, Stored};
 use crate::input::Input;
 use crate::json::Json;
+use crate::room::reserve;
 use header::Header;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
@@ -163,7 +164,10 @@ pub fn write(
         None => {}
     }
     let header = header::text(&order, metadata);
+    let bytes = |array: &Array| (array.size() * array.element_type().size()) as u64;
+    let length = header.len() as u64 + order.iter().map(|(_, array)| bytes(array)).sum::<u64>();
     rung_base::file::replace(path, |out| {
+        reserve(out.get_ref(), length)?;
         out.write_all(&header)?;
         order.iter().try_for_each(|(_, array)| elements::write(array, out))
     })

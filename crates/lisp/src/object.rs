@@ -7,8 +7,9 @@ use std::cell::{Cell, RefCell};
 
 use num_bigint::BigInt;
 
-use crate::condition::Condition;
+use crate::condition::{Condition, Escape, Outcome};
 use crate::heap::{Children, Slot};
+use crate::lisp::Lisp;
 use crate::package::PackageId;
 use crate::stream::Stream;
 use crate::symbol::Symbol;
@@ -245,6 +246,31 @@ pub enum Object {
 pub trait Foreign: std::any::Any {
     /// What stands between `#<` and `>`: `QUANTIZED-MATRIX Q8_0 (32000 288)`.
     fn words(&self) -> String;
+
+    /// The name of its type, a symbol of package `rung`; `None`: it is of no type but `t`.
+    fn type_name(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Itself as an array, if it is one.
+    fn as_array(&self) -> Option<&dyn ForeignArray> {
+        None
+    }
+}
+
+/// An array of a library package, which the functions for arrays read and cannot change.
+pub trait ForeignArray {
+    /// The length along each axis.
+    fn dimensions(&self) -> Vec<usize>;
+
+    /// The type of the elements.
+    fn element_type(&self, lisp: &mut Lisp) -> Value;
+
+    /// The element at a position in row-major order, which is one of the array's.
+    fn element(&self, at: usize) -> Outcome;
+
+    /// Why no element is replaced.
+    fn read_only(&self) -> Escape;
 }
 
 const _: () = assert!(size_of::<Object>() <= 112);

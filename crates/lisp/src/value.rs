@@ -235,6 +235,12 @@ impl Value {
         thing.downcast_ref()
     }
 
+    /// The array of a library package that the value is.
+    pub fn as_foreign_array(&self) -> Option<&dyn crate::object::ForeignArray> {
+        let Some(Object::Foreign(thing)) = self.as_object() else { return None };
+        thing.as_array()
+    }
+
     /// The hash table this is.
     pub fn as_hash_table(&self) -> Option<&HashTable> {
         if let Some(Object::HashTable(table)) = self.as_object() { Some(table) } else { None }
@@ -278,6 +284,25 @@ impl Value {
     /// `library::lists` where an improper or circular list must be an error.
     pub fn elements(&self) -> Elements {
         Elements(self.clone())
+    }
+
+    /// Whether this is a chain of pairs that comes back to itself (Brent, 1980): a pair is kept,
+    /// twice as long each time, and met again.
+    pub fn is_circular(&self) -> bool {
+        let (mut walk, mut kept, mut left, mut turn) = (self.elements(), self.clone(), 1u64, 1u64);
+        while walk.next().is_some() {
+            if let (Value::Cons(here), Value::Cons(kept)) = (walk.rest(), &kept)
+                && Ref::same(here, kept)
+            {
+                return true;
+            }
+            left -= 1;
+            if left == 0 {
+                turn *= 2;
+                (kept, left) = (walk.rest().clone(), turn);
+            }
+        }
+        false
     }
 }
 

@@ -25,7 +25,7 @@ fn messages() {
         ("(aref #(1 2) 2)", "test.lisp:1:1: error: aref: index 2 is outside an axis of length 2"),
         (
             "(aref (make-array '(2 2)) 1)",
-            "test.lisp:1:1: error: aref: 1 indices do not fit an array with 2 axes",
+            "test.lisp:1:1: error: aref: 1 index does not fit an array with 2 axes",
         ),
         ("(/ 5 0)", "test.lisp:1:1: error: /: division by zero"),
         ("(mod 5 0)", "test.lisp:1:1: error: mod: division by zero"),

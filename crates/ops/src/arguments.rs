@@ -336,7 +336,8 @@ fn wanted(what: &str, got: &Value) -> Error {
 }
 
 fn shape_error(got: &Value) -> Error {
-    Error::wanted(ErrorKind::Shape, "shape expects non-negative integers", got)
+    let error = Error::wanted(ErrorKind::Shape, "shape expects non-negative integers", got);
+    error.hint("3 is a vector's shape, '(2 3) a matrix's")
 }
 
 fn count_error(op: &'static Op, got: usize, needed: usize, most: usize) -> Error {

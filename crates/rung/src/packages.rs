@@ -4,6 +4,7 @@
 mod arguments;
 mod chain;
 mod csv;
+mod devices;
 mod emap;
 mod explain;
 mod linalg;
@@ -38,8 +39,10 @@ pub fn functions() -> impl Iterator<Item = &'static Native> {
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     let asked = explain::bind(lisp, ladder);
+    devices::bind(lisp, ladder);
     let operations = linalg::bind(lisp, ladder, asked);
     chain::bind(lisp, ladder, asked, &operations);
+    quantized::bind(lisp);
     for function in functions() {
         // The tables qualify every name.
         let (package, name) = function.name.split_once(':').unwrap_or(("rung", function.name));

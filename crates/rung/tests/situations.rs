@@ -2,7 +2,7 @@
 //! where operations ran. Those seen from the table are in `crates/ops/tests/situations.rs`.
 
 use rung::{Options, Session, Settings};
-use rung_base::{Explain, OnDecline};
+use rung_base::{Explain, OnDecline, Precision};
 
 fn session(change: impl FnOnce(&mut Settings)) -> Session {
     let mut settings = Settings::default();
@@ -170,6 +170,55 @@ fn situations_14_times_end_when_the_results_exist() {
         printed(&mut session, "(reduce #'+ (rung:calls) :key (lambda (r) (getf r :seconds)))");
     let seconds: f64 = seconds.parse().unwrap();
     assert!(seconds > 0.0 && seconds <= wall, "{seconds} of {wall}");
+}
+
+/// 1 + 2^-12 needs 13 bits; bfloat16 has 8 and TF32 11, and round it to 1.
+#[test]
+fn situations_15_singles_are_multiplied_as_singles_unless_less_is_asked_for() {
+    let program = "(let ((a (la:full '(64 64) 1.000244140625f0 :element-type 'single-float)) \
+                   (i (la:eye 64 :element-type 'single-float))) \
+                   (la:matmul a i) (rung:with-rungs (:lanes nil) (la:matmul a i)) \
+                   (rung:with-rungs (:library nil) (la:matmul a i)) \
+                   (list (la:array-equal (la:matmul a i) a) (la:array-equal (la:matmul i a) a) \
+                   (la:amax (la:matmul a i))))";
+    let run = |precision, blas| {
+        let mut session = session(|settings| {
+            settings.explain.value = Explain::Table;
+            settings.precision.value = precision;
+            settings.blas.value = blas;
+        });
+        let shown = printed(&mut session, &program);
+        (shown, session.explain_table())
+    };
+    for blas in [false, true] {
+        let (shown, table) = run(Precision::Strict, blas);
+        assert_eq!(shown, "(T T 1.0002441f0)");
+        assert!(table.contains("lanes") && !table.contains("bf16"), "{table}");
+    }
+    let (shown, table) = run(Precision::Bf16, false);
+    assert_eq!(shown, "(NIL NIL 1.0f0)");
+    assert!(table.contains("lanes bf16"), "{table}");
+}
+
+/// 3000 results of 1 MiB each, of which one is kept at a time: the process grows by a few, not by
+/// 3 GB. What a view of a result keeps alive is freed with the view.
+#[test]
+fn situations_22_memory_stays_flat() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    let mut session = session(|_| {});
+    let step = "(dotimes (i 1500) (setq *a* (la:add *a* 1)) \
+                (setq *v* (la:slice (la:mul *a* 2) '((0 10)))))";
+    printed(&mut session, "(defvar *a* (la:zeros 131072)) (defvar *v* nil)");
+    printed(&mut session, step);
+    let Some(before) = resident() else { return };
+    printed(&mut session, step);
+    assert_eq!(printed(&mut session, "(list (la:sum *v*) (la:size *v*))"), "(60000.0 10)");
+    let after = resident().unwrap();
+    assert!(after < before + (64 << 10), "{before} kB became {after} kB");
 }
 
 #[test]

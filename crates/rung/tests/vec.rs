@@ -154,3 +154,47 @@ fn an_element_is_written_where_the_vector_stands() {
         assert!(got.starts_with(wanted), "{form}: {got}");
     }
 }
+
+/// They were arrays to `la:shape` and no arrays to the language.
+#[test]
+fn quantised_matrices_are_arrays_that_are_only_read() {
+    let mut session = Session::new(&Settings::default(), Options::default());
+    printed(&mut session, "(defvar *q* (rung:quantize (la:mul 127 (la:ones '(2 32)))))");
+    let cases = [
+        ("(array-element-type *q*)", "(RUNG:QUANTIZED :Q8-0)"),
+        ("(equal (array-element-type *q*) '(rung:quantized :q8-0))", "T"),
+        ("(list (array-dimensions *q*) (array-dimension *q* 1))", "((2 32) 32)"),
+        ("(list (array-rank *q*) (array-total-size *q*))", "(2 64)"),
+        (
+            "(list (arrayp *q*) (vectorp *q*) (typep *q* 'array) (typep *q* 'vector))",
+            "(T NIL T NIL)",
+        ),
+        ("(type-of *q*)", "RUNG:QUANTIZED-MATRIX"),
+        ("(typep *q* (type-of *q*))", "T"),
+        (
+            "(mapcar (lambda (x) (typep x 'rung:quantized-matrix)) (list 1 nil #d(1) *q*))",
+            "(NIL NIL NIL T)",
+        ),
+        ("(typep *q* '(rung:quantized-matrix :q8-0 (2 *)))", "T"),
+        ("(typep *q* '(rung:quantized-matrix :q4-k))", "NIL"),
+        ("(typep *q* '(array (rung:quantized :q8-0) (2 32)))", "T"),
+        ("(typep *q* '(array single-float))", "NIL"),
+        ("(typep #d(1) '(array (rung:quantized :q8-0)))", "NIL"),
+        ("(list (aref *q* 1 31) (row-major-aref *q* 0))", "(127.0f0 127.0f0)"),
+        ("(array-in-bounds-p *q* 2 0)", "NIL"),
+        ("(aref *q* 2 0)", "aref: index 2 is outside an axis of length 2"),
+        ("(aref *q* 0)", "aref: 1 index does not fit an array with 2 axes"),
+        ("(row-major-aref *q* 64)", "aref: index 64 is outside an axis of length 64"),
+        ("(setf (aref *q* 0 0) 1)", "rung: quantised matrices are read-only"),
+        ("(setf (row-major-aref *q* 0) 1)", "rung: quantised matrices are read-only"),
+        ("(setf (aref *q* 0) 1)", "rung: quantised matrices are read-only"),
+        ("(equalp *q* (rung:dequantize *q*))", "T"),
+        (
+            "(with-output-to-string (s) (describe *q* s))",
+            "\"#<QUANTIZED-MATRIX Q8_0 (2 32)> is a rung:quantized-matrix\n\"",
+        ),
+    ];
+    for (form, wanted) in cases {
+        assert_eq!(printed(&mut session, form).split(';').next(), Some(wanted), "{form}");
+    }
+}

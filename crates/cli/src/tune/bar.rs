@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 const QUIET: Duration = Duration::from_millis(500);
 const WIDTH: usize = 24;
+/// Back to the line's first column, and the line is empty.
+const CLEAR: &str = "\r\x1b[K";
 
 pub struct Bar {
     start: Instant,
@@ -25,14 +27,21 @@ impl Bar {
         let taken = self.start.elapsed();
         if self.wanted && taken > QUIET {
             self.shown = true;
-            screen::mutter(&format!("\r\x1b[K{}", line(what, done, taken)));
+            screen::mutter(&format!("{CLEAR}{}", line(what, done, taken)));
         }
     }
 
     /// Takes the bar away.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
-            screen::mutter("\r\x1b[K");
+            screen::mutter(CLEAR);
+        }
+    }
+
+    /// Takes away whatever bar is shown on the terminal.
+    pub fn take_away() {
+        if std::io::stderr().is_terminal() {
+            screen::mutter(CLEAR);
         }
     }
 }

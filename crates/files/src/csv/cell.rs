@@ -12,18 +12,52 @@ pub trait Builder {
     fn finish(self: Box<Self>) -> Result<Column>;
 }
 
-pub fn builder(kind: ColumnType, missing: f64) -> Result<Box<dyn Builder>> {
-    Ok(match kind {
-        ColumnType::Words => Box::new(Words::default()),
-        ColumnType::Any => Box::new(Numbers::<f64>::new(missing)?),
-        ColumnType::Numbers(element_type) => {
-            with_element!(element_type, T => Box::new(Numbers::<T>::new(missing)?))
-        }
-    })
+/// Doubles, as most columns are, are pushed without asking a table of functions which.
+pub enum Building {
+    Doubles(Box<Numbers<f64>>),
+    Other(Box<dyn Builder>),
 }
 
-/// A column that turned out to hold words, and is read again as such.
-pub struct Skipped;
+impl Building {
+    /// A column of about `rows` fields.
+    pub fn new(kind: ColumnType, missing: f64, rows: usize) -> Result<Building> {
+        Ok(match kind {
+            ColumnType::Words => Building::words(),
+            ColumnType::Any => Building::Doubles(Box::new(Numbers::new(missing)?.sized(rows))),
+            ColumnType::Numbers(element_type) => with_element!(element_type, T => {
+                Building::Other(Box::new(Numbers::<T>::new(missing)?.sized(rows)))
+            }),
+        })
+    }
+
+    /// A column of texts.
+    pub fn words() -> Building {
+        Building::Other(Box::new(Words::default()))
+    }
+
+    /// A column that turned out to hold words, and is going to be read again as such.
+    pub fn skipped() -> Building {
+        Building::Other(Box::new(Skipped))
+    }
+
+    /// Takes the next field; false when it is no value of this column.
+    #[inline]
+    pub fn push(&mut self, field: &[u8]) -> bool {
+        match self {
+            Building::Doubles(numbers) => numbers.push(field),
+            Building::Other(builder) => builder.push(field),
+        }
+    }
+
+    pub fn finish(self) -> Result<Column> {
+        match self {
+            Building::Doubles(numbers) => numbers.finish(),
+            Building::Other(builder) => builder.finish(),
+        }
+    }
+}
+
+struct Skipped;
 
 impl Builder for Skipped {
     fn push(&mut self, _: &[u8]) -> bool {
@@ -35,9 +69,8 @@ impl Builder for Skipped {
     }
 }
 
-/// A column of texts.
 #[derive(Default)]
-pub struct Words(Vec<String>);
+struct Words(Vec<String>);
 
 impl Builder for Words {
     fn push(&mut self, field: &[u8]) -> bool {
@@ -67,6 +100,12 @@ impl<T: Cell> Numbers<T> {
             return Err(Error::new(ErrorKind::Argument, text));
         }
         Ok(Numbers { cells: Vec::new(), missing: value })
+    }
+
+    /// With room for about so many, where the memory for them is there.
+    pub fn sized(mut self, rows: usize) -> Numbers<T> {
+        let _ = self.cells.try_reserve(rows);
+        self
     }
 
     /// The value of a field.
@@ -155,9 +194,19 @@ fn plain_decimal(field: &[u8]) -> Option<f64> {
 #[inline]
 fn digits(text: &[u8], whole: &mut u64) -> usize {
     let mut rest = text;
-    while let Some(eight) = rest.first_chunk::<8>().and_then(eight_digits) {
+    while let Some(eight) = rest.first_chunk::<8>().and_then(|eight| eight_digits(*eight)) {
         *whole = whole.wrapping_mul(100_000_000).wrapping_add(eight);
         rest = &rest[8..];
+    }
+    // The last digits of a long text with zeros for those before them, at once: how many they
+    // are changes from field to field, and a loop over them was guessed wrongly at every other.
+    if let (1..8, Some(last)) = (rest.len(), text.last_chunk::<8>()) {
+        let known = 8 * (8 - rest.len() as u32);
+        let last = (u64::from_le_bytes(*last) >> known << known) | (ZEROS & ((1 << known) - 1));
+        if let Some(last) = eight_digits(last.to_le_bytes()) {
+            *whole = whole.wrapping_mul(WHOLE_POWERS[rest.len()]).wrapping_add(last);
+            return text.len();
+        }
     }
     while let [digit @ b'0'..=b'9', more @ ..] = rest {
         *whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
@@ -166,13 +215,18 @@ fn digits(text: &[u8], whole: &mut u64) -> usize {
     text.len() - rest.len()
 }
 
+/// 10^0 to 10^7.
+const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// The digit 0 in eight bytes.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
 /// The number of eight digits: neighbours are joined to pairs, pairs to fours, fours to eight, each
 /// step for all of them in one multiplication.
 #[inline]
-fn eight_digits(text: &[u8; 8]) -> Option<u64> {
+fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
-    let text = u64::from_le_bytes(*text);
+    let text = u64::from_le_bytes(text);
     // A digit has 3 in its upper half, and still has when 6 is added.
     let above = text.wrapping_add(0x0606_0606_0606_0606);
     if (text & HIGH) != ZEROS || (above & HIGH) != ZEROS {

@@ -15,6 +15,7 @@ use crate::symbol;
 use crate::value::{NIL, T, Value, list};
 
 use super::array_making::{adjust_array, make_array};
+use super::foreign_arrays;
 
 /// The value of a packed array's element; the half widths and f32 are single-floats.
 pub fn number_value(number: Number, element_type: ElementType) -> Value {
@@ -84,6 +85,18 @@ pub fn element_type_value(element_type: ElementType) -> Value {
         ElementType::I32 => sized(symbol::SIGNED_BYTE, 32),
         ElementType::U8 => sized(symbol::UNSIGNED_BYTE, 8),
         ElementType::Bool => Value::symbol(symbol::BIT),
+    }
+}
+
+/// The type specifier of the elements of an array.
+pub fn element_type_of(lisp: &mut Lisp, array: &Value) -> Value {
+    if let Value::String(_) = array {
+        return Value::symbol(symbol::CHARACTER);
+    }
+    match (array.as_packed(), array.as_foreign_array()) {
+        (Some(packed), _) => element_type_value(packed.borrow().element_type()),
+        (_, Some(foreign)) => foreign.element_type(lisp),
+        _ => T,
     }
 }
 
@@ -172,7 +185,7 @@ pub fn vector_of_type(lisp: &mut Lisp, specifier: &Value, all: Vec<Value>) -> Ou
 }
 
 #[cold]
-fn outside(index: &Value, length: usize) -> Escape {
+pub(super) fn outside(index: &Value, length: usize) -> Escape {
     match index.as_fixnum() {
         Some(n) => {
             let text = format!("aref: index {n} is outside an axis of length {length}");
@@ -207,7 +220,7 @@ pub fn aref(array: &Value, index: &Value) -> Outcome {
                 Ok(number_value(packed.get(&[at as i64])?, packed.element_type()))
             }
             Object::Array(general) => Err(wrong_rank(1, general.rank())),
-            _ => Err(Escape::wrong_type("aref", symbol::ARRAY, array)),
+            _ => foreign_arrays::aref(array, index),
         },
         Value::String(text) => {
             let characters = text.characters.borrow();
@@ -221,7 +234,8 @@ pub fn aref(array: &Value, index: &Value) -> Outcome {
 #[cold]
 pub(super) fn wrong_rank(count: usize, rank: usize) -> Escape {
     let axes = if rank == 1 { "axis" } else { "axes" };
-    let text = format!("aref: {count} indices do not fit an array with {rank} {axes}");
+    let indices = if count == 1 { "index does" } else { "indices do" };
+    let text = format!("aref: {count} {indices} not fit an array with {rank} {axes}");
     Escape::of(symbol::PROGRAM_ERROR, text)
 }
 
@@ -251,7 +265,7 @@ pub fn set_aref(array: &Value, index: &Value, value: Value) -> Outcome<()> {
                 Ok(packed.set(&[at as i64], number)?)
             }
             Object::Array(general) => Err(wrong_rank(1, general.rank())),
-            _ => Err(Escape::wrong_type("(setf aref)", symbol::ARRAY, array)),
+            _ => Err(foreign_arrays::read_only(array)),
         },
         Value::String(text) => {
             let Value::Char(c) = value else {
@@ -274,7 +288,10 @@ pub fn dimensions(operator: &str, array: &Value) -> Outcome<Vec<usize>> {
         Value::Object(object) => match &**object {
             Object::Array(general) => Ok(general.dimensions.borrow().clone()),
             Object::Packed(packed) => Ok(packed.borrow().shape().to_vec()),
-            _ => Err(Escape::wrong_type(operator, symbol::ARRAY, array)),
+            _ => match array.as_foreign_array() {
+                Some(foreign) => Ok(foreign.dimensions()),
+                None => Err(Escape::wrong_type(operator, symbol::ARRAY, array)),
+            },
         },
         _ => Err(Escape::wrong_type(operator, symbol::ARRAY, array)),
     }
@@ -339,7 +356,8 @@ pub fn row_major_get(array: &Value, at: usize) -> Outcome {
         let found = elements.get(at).cloned();
         return found.ok_or_else(|| outside(&Value::size(at), elements.len()));
     }
-    aref(array, &Value::size(at))
+    let foreign = foreign_arrays::row_major_get(array, at);
+    foreign.unwrap_or_else(|| aref(array, &Value::size(at)))
 }
 
 fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
@@ -421,12 +439,8 @@ pub static ARRAYS: &[Native] = &[
     native("array-total-size", "array", "The number of elements.", |_, a| {
         Ok(Value::size(dimensions("array-total-size", &a[0])?.iter().product()))
     }),
-    native("array-element-type", "array", "The type of the elements.", |_, a| match &a[0] {
-        Value::String(_) => Ok(Value::symbol(symbol::CHARACTER)),
-        other => match other.as_packed() {
-            Some(packed) => Ok(element_type_value(packed.borrow().element_type())),
-            None => dimensions("array-element-type", other).map(|_| T),
-        },
+    native("array-element-type", "array", "The type of the elements.", |lisp, a| {
+        dimensions("array-element-type", &a[0]).map(|_| element_type_of(lisp, &a[0]))
     }),
     native(
         "upgraded-array-element-type",

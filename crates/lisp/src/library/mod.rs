@@ -6,6 +6,7 @@ pub mod arrays;
 pub mod characters;
 pub mod conditions;
 pub mod evaluation;
+mod foreign_arrays;
 pub mod lists;
 pub mod loading;
 mod memory;

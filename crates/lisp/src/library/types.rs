@@ -127,7 +127,7 @@ pub fn is_of_type(lisp: &mut Lisp, value: &Value, specifier: &Value) -> Outcome<
         if let Some(answer) = is_of_named(lisp, value, name) {
             return Ok(answer);
         }
-        if let Some(expander) = lisp.types.get(&name).cloned() {
+        if let Some(expander) = expander(lisp, name)? {
             let expansion = lisp.call(&expander, &[])?;
             return is_of_type(lisp, value, &expansion);
         }
@@ -139,6 +139,14 @@ pub fn is_of_type(lisp: &mut Lisp, value: &Value, specifier: &Value) -> Outcome<
         Value::Cons(pair) => is_of_compound(lisp, value, &pair.car(), specifier),
         other => Err(unknown_type(lisp, other)),
     }
+}
+
+/// What `deftype` made of a name, in the program or in the library.
+fn expander(lisp: &mut Lisp, name: Symbol) -> Outcome<Option<Value>> {
+    if !lisp.types.contains_key(&name) {
+        lisp.load_from_library(name)?;
+    }
+    Ok(lisp.types.get(&name).cloned())
 }
 
 fn unknown_type(lisp: &Lisp, specifier: &Value) -> Escape {
@@ -212,7 +220,7 @@ fn is_of_compound(
             let named = is_of_named(lisp, value, head).unwrap_or(false);
             Ok(named && is_inside(value, &parts)?)
         }
-        _ => match lisp.types.get(&head).cloned() {
+        _ => match expander(lisp, head)? {
             Some(expander) => {
                 let expansion = lisp.call(&expander, &parts)?;
                 is_of_type(lisp, value, &expansion)
@@ -291,16 +299,10 @@ fn is_of_array(
     if rank.is_some_and(|rank| rank != dimensions.len()) {
         return Ok(false);
     }
-    if let Some(element_type) = parts.first().filter(|part| !is_star(part)) {
-        let wanted = arrays::stored(lisp, element_type)?;
-        let found = match (value, value.as_packed()) {
-            (Value::String(_), _) => arrays::Stored::Characters,
-            (_, Some(packed)) => arrays::Stored::Packed(packed.borrow().element_type()),
-            _ => arrays::Stored::General,
-        };
-        if wanted != found {
-            return Ok(false);
-        }
+    if let Some(element_type) = parts.first().filter(|part| !is_star(part))
+        && !has_elements(lisp, value, element_type)?
+    {
+        return Ok(false);
     }
     Ok(match parts.get(1) {
         None => true,
@@ -316,6 +318,19 @@ fn is_of_array(
                     .all(|(wanted, length)| is_star(wanted) || wanted.as_index() == Some(*length))
         }
     })
+}
+
+/// Whether an array's elements are stored as those of a type are.
+fn has_elements(lisp: &mut Lisp, array: &Value, element_type: &Value) -> Outcome<bool> {
+    if let Some(foreign) = array.as_foreign_array() {
+        return Ok(crate::equality::equal(&foreign.element_type(lisp), element_type));
+    }
+    let found = match (array, array.as_packed()) {
+        (Value::String(_), _) => arrays::Stored::Characters,
+        (_, Some(packed)) => arrays::Stored::Packed(packed.borrow().element_type()),
+        _ => arrays::Stored::General,
+    };
+    Ok(arrays::stored(lisp, element_type)? == found)
 }
 
 /// The name of a value's type.
@@ -347,7 +362,11 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
             Object::Instance(instance) => super::structures::class_name(instance),
             Object::Pathname(_) => symbol::PATHNAME,
             Object::Array(_) | Object::Packed(_) => return array_type(value),
-            _ => symbol::T,
+            Object::Foreign(thing) => match thing.type_name() {
+                Some(name) => lisp.intern(crate::package::RUNG, name),
+                None => symbol::T,
+            },
+            Object::RandomState(_) => symbol::T,
         },
     };
     Value::symbol(name)
@@ -490,10 +509,28 @@ fn is_below(lisp: &Lisp, name: Symbol, other: Symbol) -> bool {
     lisp.class_inherits(name, other) || above.any(|next| is_below(lisp, next, other))
 }
 
+/// A type that `deftype` made, as what it stands for.
+fn expanded(lisp: &mut Lisp, specifier: &Value) -> Outcome {
+    crate::stack::check("the type")?;
+    let (head, parts) = match specifier {
+        Value::Cons(pair) => (pair.car(), specifier.elements().skip(1).collect::<Vec<_>>()),
+        name => (name.clone(), Vec::new()),
+    };
+    let made = head.as_symbol().map(|name| expander(lisp, name)).transpose()?;
+    match made.flatten() {
+        Some(expander) => {
+            let expansion = lisp.call(&expander, &parts)?;
+            expanded(lisp, &expansion)
+        }
+        None => Ok(specifier.clone()),
+    }
+}
+
 fn subtypep(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let answer = match (a[0].as_symbol(), a[1].as_symbol()) {
+    let (type_, other) = (expanded(lisp, &a[0])?, expanded(lisp, &a[1])?);
+    let answer = match (type_.as_symbol(), other.as_symbol()) {
         (Some(name), Some(other)) => Some(is_below(lisp, name, other)),
-        _ => crate::equality::equal(&a[0], &a[1]).then_some(true),
+        _ => crate::equality::equal(&type_, &other).then_some(true),
     };
     let (yes, sure) = (answer.unwrap_or(false), answer.is_some());
     Ok(lisp.values(vec![Value::boolean(yes), Value::boolean(sure)]))

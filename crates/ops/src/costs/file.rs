@@ -127,12 +127,12 @@ pub fn of_run(
     }
 }
 
-/// Puts an entry into the file, in the place of the one with the same key; a file that cannot be
-/// read is written anew. The file is replaced whole or not at all.
-pub fn put(path: &Path, entry: Entry, defaults: &Costs) -> Result<()> {
+/// Puts entries into the file, each in the place of the one with the same key; a file that cannot
+/// be read is written anew. The file is replaced whole or not at all.
+pub fn put(path: &Path, new: &[Entry], defaults: &Costs) -> Result<()> {
     let mut entries = entries(path, defaults).unwrap_or_default();
-    entries.retain(|old| old.key != entry.key);
-    entries.push(entry);
+    entries.retain(|old| new.iter().all(|entry| entry.key != old.key));
+    entries.extend_from_slice(new);
     let text = text(&entries);
     rung_base::file::replace(path, |file| std::io::Write::write_all(file, text.as_bytes()))
 }
@@ -181,9 +181,8 @@ mod tests {
         let folder = folder("costs");
         let path = folder.join("costs.toml");
         let entry = |threads| Entry { key: key(threads), costs: measured() };
-        put(&path, Entry { costs: defaults(), ..entry(2) }, &defaults()).unwrap();
-        put(&path, entry(1), &defaults()).unwrap();
-        put(&path, entry(2), &defaults()).unwrap();
+        put(&path, &[Entry { costs: defaults(), ..entry(2) }], &defaults()).unwrap();
+        put(&path, &[entry(1), entry(2)], &defaults()).unwrap();
         let read = costs(&path, &key(2), &defaults()).unwrap();
         // Units make the last bits of a number another; what is written back is the same.
         assert_eq!(text(&[Entry { key: key(2), costs: read }]), text(&[entry(2)]));
@@ -200,7 +199,7 @@ mod tests {
         let path = folder.join("costs.toml");
         assert_eq!(costs(&path, &key(2), &defaults()), Err(Refused::Absent));
         assert_eq!(Refused::Absent.notice(&path), None);
-        put(&path, Entry { key: key(2), costs: measured() }, &defaults()).unwrap();
+        put(&path, &[Entry { key: key(2), costs: measured() }], &defaults()).unwrap();
         let run = Key { device: Some("other, 1".into()), ..key(2) };
         let refused = costs(&path, &run, &defaults()).unwrap_err();
         assert_eq!(

@@ -78,12 +78,9 @@ fn memory(timer: &Timer, one: &Lanes, all: &Lanes) -> [f64; 2] {
 
 /// The smallest size from which threads help at every larger one.
 fn grain(timer: &Timer, one: &Lanes, shared: &mut Lanes, work: Work) -> Grain {
-    let (smallest, largest) = match work {
-        Work::ProductSingle | Work::ProductDouble => (1 << 12, 1 << 24),
-        _ => (1 << 11, 1 << 20),
-    };
-    let mut room = Room::new(largest.min(1 << 20));
-    let mut second = Room::new(largest.min(1 << 20));
+    let (smallest, largest) = sizes(work);
+    let mut room = Room::new(largest.min(LARGEST));
+    let mut second = Room::new(largest.min(LARGEST));
     let mut grain = Grain { threshold: usize::MAX, piece: 1 << 13 };
     let mut size = largest;
     while size >= smallest {
@@ -104,6 +101,17 @@ fn grain(timer: &Timer, one: &Lanes, shared: &mut Lanes, work: Work) -> Grain {
     grain
 }
 
+/// Elements of a room's largest operand.
+const LARGEST: usize = 1 << 20;
+
+/// The smallest and the largest size that is measured, in units of the work.
+fn sizes(work: Work) -> (usize, usize) {
+    match work {
+        Work::ProductSingle | Work::ProductDouble => (1 << 12, 1 << 24),
+        _ => (1 << 11, LARGEST),
+    }
+}
+
 /// Operands and results of every kind of work.
 struct Room {
     single: Vec<f32>,
@@ -114,7 +122,7 @@ struct Room {
     /// Numbers to search among, and where the others go.
     among: Ascending<f64>,
     places: Vec<i64>,
-    /// Where rows are added.
+    /// Where the rows of the size that was run last are added.
     rows: Vec<usize>,
 }
 
@@ -139,7 +147,7 @@ impl Room {
             double_out: vec![0.0; size],
             among: Ascending::new(&Lanes::new(1), &sorted),
             places: vec![0; size],
-            rows: (0..size / ROW).map(|row| row * 7 % (size / ROW)).collect(),
+            rows: Vec::new(),
         }
     }
 
@@ -194,8 +202,11 @@ impl Room {
             }
             Work::Scatter => {
                 let rows = size / ROW;
-                let to = &self.rows[..rows];
-                scatter::scatter(lanes, &mut out[..rows * ROW], ROW, to, &x[..rows * ROW]);
+                if self.rows.len() != rows {
+                    self.rows = (0..rows).map(|row| row * 7 % rows).collect();
+                }
+                let (to, from) = (&self.rows[..], &x[..rows * ROW]);
+                scatter::scatter(lanes, &mut out[..rows * ROW], ROW, to, from);
             }
         }
     }
@@ -204,4 +215,26 @@ impl Room {
 fn square<T: Float>(lanes: &Lanes, n: usize, a: &[T], b: &[T], out: &mut [T]) {
     let matrix = |data| Matrix { data, offset: 0, rows: n, columns: n, row: n as isize, column: 1 };
     rung_lanes::product(lanes, matrix(a), matrix(b), &mut out[..n * n]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows were added beyond the part of a size below the largest, which only a machine on which
+    /// threads help ever runs: `rung tune` ended with an internal error there.
+    #[test]
+    fn every_work_runs_at_every_size_that_may_be_measured() {
+        let mut room = Room::new(LARGEST);
+        let lanes = Lanes::new(2);
+        for work in Work::ALL {
+            let (smallest, largest) = sizes(work);
+            let mut size = largest.min(LARGEST);
+            while size >= smallest {
+                room.run(work, &lanes, size);
+                assert!(room.units(work, size) > 0.0, "{} {size}", work.name());
+                size /= 2;
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@ use super::linalg::{array_argument, path_argument};
 use rung_base::{Error, ErrorKind};
 use rung_files::csv::{self, Column, ColumnType, Heading, Options, Pick, Types};
 use rung_lisp::hash_table::{HashTable, Test};
+use rung_lisp::library::sequence_parts::list_elements;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::native::{Native, native};
 use rung_lisp::object::Object;
@@ -118,10 +119,11 @@ fn separator_of(operator: &str, separator: Option<Value>) -> Outcome<u8> {
 }
 
 fn picks(operator: &str, list: &Value) -> Outcome<Vec<Pick>> {
-    if !list.is_list() {
-        return Err(Escape::wrong_type(operator, symbol::LIST, list));
-    }
-    list.elements().map(|value| pick(operator, &value)).collect()
+    list_elements(operator, list)?.iter().map(|value| pick(operator, value)).collect()
+}
+
+fn names_of(list: &Value) -> Outcome<Vec<String>> {
+    list_elements(WRITE, list)?.iter().map(|name| text(WRITE, name)).collect()
 }
 
 fn pick(operator: &str, value: &Value) -> Outcome<Pick> {
@@ -138,8 +140,8 @@ fn types_of(lisp: &Lisp, types: Option<Value>) -> Outcome<Types> {
     if element_type_named(lisp, &types).is_some() || !types.is_list() {
         return Ok(Types::All(type_of(lisp, &types)?));
     }
-    let kinds = types.elements().map(|kind| type_of(lisp, &kind));
-    Ok(Types::Each(kinds.collect::<Outcome<_>>()?))
+    let kinds = list_elements(READ, &types)?;
+    Ok(Types::Each(kinds.iter().map(|kind| type_of(lisp, kind)).collect::<Outcome<_>>()?))
 }
 
 fn type_of(lisp: &Lisp, kind: &Value) -> Outcome<ColumnType> {
@@ -166,8 +168,8 @@ fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
         let (names, columns) = columns_of(lisp, &arguments[0], picks)?;
         csv::write_columns(&columns, &heading(&names), separator, path)
     } else {
-        let names = columns.map(|list| list.elements().map(|name| text(WRITE, &name)).collect());
-        let heading = heading(&names.transpose()?);
+        let names = columns.map(|list| names_of(&list)).transpose()?;
+        let heading = heading(&names);
         match arguments[0].as_array().filter(|general| general.rank() == 1) {
             Some(_) => {
                 let column = column(lisp, &arguments[0])?;

@@ -160,7 +160,8 @@ fn row_of(lisp: &mut Lisp, row: &Counted) -> Value {
     )
 }
 
-fn plist<const N: usize>(lisp: &mut Lisp, pairs: [(&str, Value); N]) -> Value {
+/// A property list.
+pub fn plist<'a>(lisp: &mut Lisp, pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     let pairs = pairs.into_iter().flat_map(|(key, value)| [lisp.keyword(key), value]);
     value::list(pairs.collect::<Vec<_>>())
 }

@@ -426,21 +426,20 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
 
 fn list_to_operation(lisp: &Lisp, list: &Value) -> Outcome<rung_ops::Value> {
     stack::check("the list")?;
+    if list.is_circular() {
+        let text = "expected a proper list: got a circular one";
+        return Err(rung_base::Error::new(ErrorKind::Type, text).into());
+    }
     let mut items = Vec::new();
     let mut elements = list.elements();
     for element in &mut elements {
         items.push(to_operation(lisp, &element)?);
-        if items.len() > MOST_ITEMS {
-            return Err(Escape::error("the list is circular, or longer than 2^30 elements"));
-        }
     }
     match elements.rest().is_nil() {
         true => Ok(rung_ops::Value::List(items)),
         false => Ok(rung_ops::Value::Other(lisp.brief(list))),
     }
 }
-
-const MOST_ITEMS: usize = 1 << 30;
 
 /// A general array of real numbers as a packed one (spec linalg 1.2).
 fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcome<Array> {

@@ -7,8 +7,9 @@ use rung_array::quantized::Format;
 use rung_base::{ElementType, Error, ErrorKind};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::native::{Native, native};
-use rung_lisp::object::{Foreign, Object};
-use rung_lisp::{Escape, Outcome, Value, native as natives, symbol};
+use rung_lisp::object::{Foreign, ForeignArray, Object};
+use rung_lisp::package::RUNG;
+use rung_lisp::{Escape, Outcome, Value, native as natives, symbol, value};
 use rung_ops::quantized;
 
 pub const FUNCTIONS: &[Native] = &[
@@ -71,6 +72,48 @@ impl Foreign for QuantizedObject {
     fn words(&self) -> String {
         self.0.to_string()
     }
+
+    fn type_name(&self) -> Option<&'static str> {
+        Some("QUANTIZED-MATRIX")
+    }
+
+    fn as_array(&self) -> Option<&dyn ForeignArray> {
+        Some(self)
+    }
+}
+
+impl ForeignArray for QuantizedObject {
+    fn dimensions(&self) -> Vec<usize> {
+        self.0.shape().to_vec()
+    }
+
+    /// `(quantized :q8-0)`, as `:format` takes it.
+    fn element_type(&self, lisp: &mut Lisp) -> Value {
+        let format = self.0.format().to_string().replace('_', "-");
+        let head = lisp.intern(RUNG, "QUANTIZED");
+        value::list([Value::symbol(head), lisp.keyword(&format)])
+    }
+
+    fn element(&self, at: usize) -> Outcome {
+        let [_, columns] = self.0.shape();
+        let element = self.0.get(at / columns, at % columns);
+        Ok(Value::Single(element.map_err(|e| e.in_package("rung"))?))
+    }
+
+    fn read_only(&self) -> Escape {
+        let error = Error::new(ErrorKind::Type, "quantised matrices are read-only");
+        error
+            .in_package("rung")
+            .hint("(rung:dequantize q) makes a matrix that can be changed")
+            .into()
+    }
+}
+
+/// Defines the type and the name of the elements' type; the functions are in the table.
+pub fn bind(lisp: &mut Lisp) {
+    let quantized = lisp.intern(RUNG, "QUANTIZED");
+    lisp.packages.export(&lisp.symbols, RUNG, quantized);
+    lisp.add_library(include_str!("quantized.lisp"));
 }
 
 /// The quantised matrix that a value is.
@@ -93,9 +136,16 @@ pub fn object(q: Quantized) -> Value {
 fn format_of(lisp: &mut Lisp, keywords: &[Value]) -> Outcome<Format> {
     let key = lisp.keyword("FORMAT").as_symbol().unwrap_or(symbol::NIL);
     let [format] = natives::keywords(lisp, keywords, [key])?;
-    let name = match format.as_ref().and_then(Value::as_symbol) {
+    let format = format.filter(Value::truth);
+    let name = match format.as_ref().map(|format| (format.as_symbol(), format.as_text())) {
         None => "q8-0".to_string(),
-        Some(name) => lisp.name(name).to_ascii_lowercase(),
+        Some((Some(name), _)) => lisp.name(name).to_ascii_lowercase(),
+        Some((_, Some(name))) => name.to_text(),
+        Some(_) => {
+            let got = format.map_or_else(String::new, |format| lisp.brief(&format));
+            let error = Error::wanted(ErrorKind::Argument, "expected a format such as :q8-0", got);
+            return Err(error.in_package("rung").into());
+        }
     };
     Ok(Format::parse(&name).map_err(|e| e.in_package("rung"))?)
 }
