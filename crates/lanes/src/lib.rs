@@ -32,7 +32,9 @@ pub mod search;
 pub(crate) mod share;
 pub mod sort;
 pub mod triangular;
+pub mod update;
 pub mod vector;
+pub mod windows;
 pub mod workers;
 
 pub use cores::default_threads;
