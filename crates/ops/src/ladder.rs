@@ -1,6 +1,9 @@
 //! The ladder: every rung of a run is asked in turn, and takes the call or declines with a
 //! reason. A decline is a value: it can be printed, counted, or forbidden.
 
+mod in_place;
+
+use self::in_place::no_target;
 use crate::Generator;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
@@ -229,9 +232,13 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
+        self.by_definition(|ladder| ladder.call(op, values, caller))
+    }
+
+    fn by_definition<R>(&mut self, run: impl FnOnce(&mut Ladder) -> R) -> R {
         let before = (self.only, self.on_decline);
         (self.only, self.on_decline) = (Some(Rung::Portable), Some(OnDecline::Ok));
-        let results = self.call(op, values, caller);
+        let results = run(self);
         (self.only, self.on_decline) = before;
         results
     }
@@ -278,42 +285,28 @@ impl Ladder {
         }
     }
 
-    /// Runs an assignment: writes into `target`, which `values` hold as well where the record
-    /// says so. Storage that nobody else shares is written in place; an error changes nothing.
-    pub fn assign(
-        &mut self,
-        op: &'static Op,
-        values: Vec<Value>,
-        target: &mut Array,
-    ) -> Result<()> {
-        let write = || {
-            let arguments = Arguments::bind(op, values)?;
-            match (op.prepare)(op, arguments, &mut self.context)? {
-                Prepared::Write(write) => write(target),
-                _ => Err(Error::new(ErrorKind::Internal, "an assignment that writes nothing")),
-            }
-        };
-        write().map_err(|e| e.in_package(op.package.name()).in_operation(op.name()))
-    }
-
     fn call_in(
         &mut self,
         op: &'static Op,
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        let target = op.assigned.and(op.writes.first()).and_then(|&at| values.get(at).cloned());
+        let mut targets = op.targets(&values);
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Done(values) => Ok(values),
+            Prepared::Call(call) if op.in_place() => {
+                let values = self.change(*call, &mut targets, caller)?;
+                Ok(targets.into_iter().map(Value::Array).chain(values).collect())
+            }
             Prepared::Call(call) => {
                 let raw = self.run(&call, caller)?;
                 call.finish(raw)
             }
             Prepared::Steps(steps) => steps(&mut Stepping { ladder: self, caller }),
-            Prepared::Write(write) => match target {
-                Some(Value::Array(mut array)) => write(&mut array).map(|()| vec![array.into()]),
-                _ => Err(Error::new(ErrorKind::Type, "expected a packed array to write into")),
+            Prepared::Write(write) => match targets.pop() {
+                Some(mut array) => write(&mut array).map(|()| vec![array.into()]),
+                None => Err(no_target()),
             },
         }
     }
@@ -371,6 +364,7 @@ impl Ladder {
             match self.offer(rung, call, moved)? {
                 Answer::Done(raw) => return Ok((rung, smallvec![raw])),
                 Answer::Several(raw) => return Ok((rung, raw.into())),
+                Answer::Written => return Ok((rung, call.changed())),
                 Answer::Declined(reason) => declines.push((rung, reason)),
             }
         }
