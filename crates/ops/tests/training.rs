@@ -381,13 +381,9 @@ fn a_comparison_with_the_definition_begins_from_the_same_arrays() {
 
 #[test]
 fn a_demand_that_fails_changes_nothing() {
-    let settings = Settings::default();
-    let device = Decline::Off("--gpu");
-    let mut ladder = Ladder::with_rungs(&settings, None, Err(Decline::Off("test")), Err(device));
-    ladder.on_decline = Some(rung_base::OnDecline::Error);
-    let op = table::find("%la-scale").unwrap();
-    let mut demanding = ladder.settings().clone();
+    let mut demanding = Settings::default();
     demanding.gpu.value = true;
+    let op = table::find("%la-scale").unwrap();
     let absent = || Decline::Off("test");
     let mut ladder = Ladder::with_rungs(&demanding, None, Err(absent()), Err(absent()));
     ladder.on_decline = Some(rung_base::OnDecline::Error);
