@@ -160,6 +160,7 @@ fn takes(parameter: &Parameter) -> String {
         Kind::Arrays => "a list of arrays",
         Kind::Number => "a number",
         Kind::Integer => "an integer",
+        Kind::Pair => "an integer, or a list of two for the height and the width",
         Kind::Shape => "a non-negative integer or a list of them",
         Kind::Integers => "a list of integers",
         Kind::Index => "integers, as an array or a list",

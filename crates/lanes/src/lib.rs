@@ -33,7 +33,9 @@ pub(crate) mod share;
 pub mod small;
 pub mod sort;
 pub mod triangular;
+pub mod update;
 pub mod vector;
+pub mod windows;
 pub mod workers;
 
 pub use cores::default_threads;

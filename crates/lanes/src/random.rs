@@ -10,6 +10,7 @@ use crate::level::Task;
 use crate::share::Cells;
 use crate::vector::{Float, Simd, Vector};
 use crate::{Lanes, Work};
+use rung_math::Real;
 use rung_math::random::{DRAWS_OF_NORMAL, Fill, GENERATORS, PERIOD, State};
 
 /// The next `out.len()` elements of the stream, narrowed once; returns the state after them.
@@ -168,9 +169,15 @@ impl<T: Float> Task for Range<T> {
             let (mut u, mut v) = (a.draw(next), b.draw(next));
             match self.fill {
                 Fill::Rand => {}
-                Fill::Uniform { low, high } => {
-                    let (low, width) = (S::F64::splat(low), S::F64::splat(high - low));
-                    (u, v) = (low + width * u, low + width * v);
+                Fill::Uniform { low, span } => {
+                    let (low, span) = (S::F64::splat(low), S::F64::splat(span));
+                    (u, v) = (low + span * u, low + span * v);
+                }
+                Fill::Dropout { rate, kept } => {
+                    let (rate, kept) = (S::F64::splat(rate), S::F64::splat(kept));
+                    let zero = S::F64::splat(0.0);
+                    let masked = |u: S::F64| S::F64::select(u.less(rate), zero, kept);
+                    (u, v) = (masked(u), masked(v));
                 }
                 Fill::Randn => {
                     for _ in 1..DRAWS_OF_NORMAL {
@@ -191,13 +198,20 @@ mod tests {
     use super::*;
     use crate::level::Level;
 
+    const KINDS: [Fill; 4] = [
+        Fill::Rand,
+        Fill::Randn,
+        Fill::Uniform { low: -1.0, span: 4.5 },
+        Fill::Dropout { rate: 0.3, kept: 1.0 / 0.7 },
+    ];
+
     #[test]
     fn every_fill_draws_the_stream_of_the_definition() {
         for level in Level::available() {
             for threads in [1, 2, 3] {
                 let lanes = Lanes::with(level, threads);
                 for size in [0, 1, 7, 8, 9, 64, 1000, 20_011] {
-                    for kind in [Fill::Rand, Fill::Randn, Fill::Uniform { low: -1.0, high: 3.5 }] {
+                    for kind in KINDS {
                         check::<f64>(&lanes, kind, size);
                         check::<f32>(&lanes, kind, size);
                     }

@@ -52,6 +52,8 @@ mod tanh;
 pub mod trace;
 pub mod triangular;
 mod trigonometric;
+pub mod update;
+pub mod windows;
 
 pub use activation::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient, Sigmoid, Softplus};
 pub use complementary_error_function::Erfc;

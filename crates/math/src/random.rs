@@ -99,12 +99,19 @@ pub enum Fill {
     Rand,
     /// Twelve draws.
     Randn,
-    /// low + (high - low) * u.
+    /// low + span * u.
     Uniform {
         /// The value at u = 0.
         low: f64,
-        /// The value that u = 1 would give.
-        high: f64,
+        /// What u = 1 would add.
+        span: f64,
+    },
+    /// Zero where u < rate, else kept.
+    Dropout {
+        /// The share of zeros.
+        rate: f64,
+        /// The other value.
+        kept: f64,
     },
 }
 
@@ -113,7 +120,7 @@ impl Fill {
     pub fn draws(self) -> u64 {
         match self {
             Fill::Randn => DRAWS_OF_NORMAL,
-            Fill::Rand | Fill::Uniform { .. } => 1,
+            Fill::Rand | Fill::Uniform { .. } | Fill::Dropout { .. } => 1,
         }
     }
 
@@ -123,7 +130,14 @@ impl Fill {
         match self {
             Fill::Rand => state.draw(),
             Fill::Randn => state.draw_normal(),
-            Fill::Uniform { low, high } => low + (high - low) * state.draw(),
+            Fill::Uniform { low, span } => low + span * state.draw(),
+            Fill::Dropout { rate, kept } => {
+                if state.draw() < rate {
+                    0.0
+                } else {
+                    kept
+                }
+            }
         }
     }
 
@@ -169,8 +183,10 @@ mod tests {
         assert_eq!(rand, [0.4472300870545973, 0.1853479743160764, 0.4876081667158268]);
         let randn = three(seeded, Fill::Randn);
         assert_eq!(randn, [0.16067638516438176, -0.4586437813254802, -1.7408178329155213]);
-        let uniform = three(seeded, Fill::Uniform { low: -1.0, high: 1.0 });
+        let uniform = three(seeded, Fill::Uniform { low: -1.0, span: 2.0 });
         assert_eq!(uniform, [-0.10553982589080535, -0.6293040513678472, -0.024783666568346407]);
+        let dropout = three(seeded, Fill::Dropout { rate: 0.44, kept: 2.0 });
+        assert_eq!(dropout, [2.0, 0.0, 2.0]);
         assert_eq!(State::seeded(0), State([18240, 21899, 13396]));
     }
 

@@ -61,6 +61,7 @@ fn question(op: &'static Op, operands: [Array; 2], given: SmallVec<[Shape; 3]>) 
         result: ElementType::Bool,
         to_number: true,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::None,
         family: Family::Fold,
         units,

@@ -147,6 +147,22 @@ impl Arguments {
         integer(&value).ok_or_else(|| wanted("expected an integer", &value))
     }
 
+    /// Numbers for the height and the width of planes.
+    pub fn pair(&mut self, at: usize) -> Result<Option<[i64; 2]>> {
+        let value = self.take(at, Kind::Pair);
+        let both = match &value {
+            Value::Nil => return Ok(None),
+            Value::List(items) => match &items[..] {
+                [h, w] => integer(h).zip(integer(w)).map(|(h, w)| [h, w]),
+                _ => None,
+            },
+            one => integer(one).map(|n| [n, n]),
+        };
+        let name = self.op.parameters[at].name;
+        let wanted_text = format!("expected {name} to be an integer or a list of two");
+        both.map(Some).ok_or_else(|| wanted(&wanted_text, &value))
+    }
+
     pub fn optional_integer(&mut self, at: usize) -> Result<Option<i64>> {
         if self.is_given(at) { self.integer(at).map(Some) } else { Ok(None) }
     }

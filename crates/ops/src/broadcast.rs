@@ -318,6 +318,7 @@ pub fn at_common_shape(
         result: types.result,
         to_number,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::None,
         family: Family::Wide,
     })

@@ -8,10 +8,12 @@ use crate::record::{Family, Op};
 use crate::value::Value;
 use rung_array::{Array, Number, Quantized};
 use rung_base::element::ElementClass;
-use rung_base::{Bool, ElementType, Result, Shape, bf16, f16, with_element};
+use rung_base::{Bool, ElementType, Result, Shape, Strides, bf16, f16, with_element};
 use rung_math::philox;
 use rung_math::random::{Fill, State};
+use rung_math::windows::Windows;
 use smallvec::SmallVec;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What `prepare` may read and change beside its arguments.
 #[derive(Default)]
@@ -71,6 +73,15 @@ pub struct Output {
     pub to_number: bool,
 }
 
+/// The arrays that a call changes where they stand. They are the caller's own while it runs, so that
+/// storage which nobody else shares is written in place.
+#[derive(Default)]
+pub struct Targets {
+    arrays: Mutex<Outputs>,
+    /// As they were, where somebody will compare.
+    before: Option<Outputs>,
+}
+
 /// One checked call.
 pub struct Call {
     pub op: &'static Op,
@@ -89,6 +100,8 @@ pub struct Call {
     pub to_number: bool,
     /// The results after the first.
     pub more: Vec<Output>,
+    /// What an operation in place changes.
+    pub targets: Targets,
     pub detail: Detail,
     pub family: Family,
     /// The call's work in the family's unit.
@@ -166,6 +179,15 @@ pub enum Detail {
         state: philox::State,
         fill: philox::Fill,
     },
+    /// A step over arrays in place.
+    Update(crate::update::Step),
+    /// Windows over planes.
+    Windows(Windows),
+    /// Elements of the operand at these strides from an offset.
+    Strided {
+        strides: Strides,
+        offset: usize,
+    },
     Matrices(Box<crate::matrices::Matrices>),
     Transform(Box<crate::transform::Transform>),
     /// start + i * step, and the last element where it is given.
@@ -176,9 +198,9 @@ pub enum Detail {
     },
 }
 
-/// A stack of products: each a (rows, inner) times b (inner, columns). The operands have rank
-/// 3, (batch, rows, inner) and (batch, inner, columns), with stride 0 along a batch they do
-/// not have.
+/// A stack of products: each a (rows, inner) times b (inner, columns). The operands have the axes
+/// of the stack, `batch` slabs in all, and then these two, with stride 0 along what they do not
+/// have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
     pub batch: usize,
@@ -210,10 +232,68 @@ impl Call {
             result,
             to_number: false,
             more: Vec::new(),
+            targets: Default::default(),
             detail: Detail::None,
             family,
             units,
         }
+    }
+
+    /// A call that changes `target`, and whatever else the record writes, where it stands.
+    pub fn changing(op: &'static Op, target: &Array, read: &[Array], detail: Detail) -> Call {
+        let (shape, t) = (target.shape().clone(), target.element_type());
+        let given = std::iter::once(target).chain(read).map(|a| a.shape().clone()).collect();
+        Call {
+            op,
+            given,
+            operands: read.iter().cloned().collect(),
+            units: shape.size() as u64,
+            shape,
+            raw: t,
+            result: t,
+            to_number: false,
+            more: Vec::new(),
+            targets: Targets::default(),
+            detail,
+            family: Family::Wide,
+        }
+    }
+
+    /// Takes the arrays that the call changes; `judged`: the definition may run on them as well.
+    pub fn hold(&mut self, arrays: Outputs, judged: bool) {
+        self.targets.before = judged.then(|| arrays.clone());
+        self.targets.arrays = Mutex::new(arrays);
+    }
+
+    /// Gives the arrays back: changed, or as they were.
+    pub fn release(self, changed: bool) -> Outputs {
+        match self.targets.before {
+            Some(before) if !changed => before,
+            _ => self.targets.arrays.into_inner().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// Runs `f` on the arrays that the call changes.
+    pub fn change<R>(&self, f: impl FnOnce(&mut [Array]) -> R) -> R {
+        f(&mut self.own_arrays())
+    }
+
+    fn own_arrays(&self) -> MutexGuard<'_, Outputs> {
+        self.targets.arrays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The arrays that the call changes, as they are now.
+    pub fn changed(&self) -> Outputs {
+        self.own_arrays().clone()
+    }
+
+    /// Runs `f` with the arrays as they were before the call, and leaves them as they are now.
+    pub fn anew<R>(&self, f: impl FnOnce() -> R) -> R {
+        let before = self.targets.before.clone().unwrap_or_default();
+        let now = std::mem::replace(&mut *self.own_arrays(), before);
+        let outcome = f();
+        *self.own_arrays() = now;
+        outcome
     }
 
     /// The shapes that explain shows: those of the arguments, else of the result.
@@ -437,6 +517,31 @@ macro_rules! at_compute_type {
     };
 }
 pub(crate) use at_compute_type;
+
+/// Runs the body with the float type of this element type.
+macro_rules! at_float_type {
+    ($element_type:expr, $T:ident => $body:expr) => {
+        match $element_type {
+            rung_base::ElementType::F32 => {
+                type $T = f32;
+                $body
+            }
+            rung_base::ElementType::BF16 => {
+                type $T = rung_base::bf16;
+                $body
+            }
+            rung_base::ElementType::F16 => {
+                type $T = rung_base::f16;
+                $body
+            }
+            _ => {
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use at_float_type;
 
 /// A float kernel got integers: `prepare` decides types, so this is our own mistake.
 pub(crate) fn integers_not_taken(call: &Call) -> Result<Array> {

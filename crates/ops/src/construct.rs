@@ -200,6 +200,7 @@ fn sequence(op: &'static Op, n: usize, detail: Detail, result: ElementType) -> P
         result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail,
         family: Family::Copy,
         units: n as u64,

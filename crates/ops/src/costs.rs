@@ -13,6 +13,7 @@ use crate::call::{Call, Detail, Form, bytes_of};
 use crate::decline::Decline;
 use crate::record::{Family, Offer};
 use curve::{Curves, Place};
+use rung_array::Array;
 use rung_base::ElementType;
 use rung_lanes::{Grains, Level};
 use std::path::PathBuf;
@@ -240,8 +241,9 @@ pub(crate) fn place_of(call: &Call) -> Option<Place> {
 
 /// Whether the rows of a matrix-vector product do not lie along memory.
 fn turned(call: &Call, matrix_first: bool) -> bool {
-    let (matrix, axis) = if matrix_first { (0, 2) } else { (1, 1) };
-    call.operands.get(matrix).is_some_and(|x| x.strides().get(axis) != Some(&1))
+    let (matrix, from_last) = if matrix_first { (0, 0) } else { (1, 1) };
+    let step = |x: &Array| x.strides().iter().rev().nth(from_last).copied();
+    call.operands.get(matrix).is_some_and(|x| step(x) != Some(1))
 }
 
 fn result_bytes(call: &Call) -> u64 {

@@ -35,6 +35,8 @@ pub enum Answer {
     Done(Array),
     /// An operation of several results.
     Several(Vec<Array>),
+    /// The call's targets were changed.
+    Written,
     Declined(Decline),
 }
 

@@ -228,6 +228,7 @@ impl Folded {
             result: if self.to_number { types.whole } else { types.array },
             to_number: self.to_number,
             more: Vec::new(),
+            targets: Default::default(),
             detail: Detail::Fold { axes: self.axes },
             family: Family::Fold,
             units: a.size() as u64,

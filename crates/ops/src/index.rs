@@ -63,6 +63,7 @@ fn one_hot(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
         result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Rows(hot),
         family: Family::Copy,
     })))

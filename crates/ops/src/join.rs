@@ -255,6 +255,7 @@ fn parts(
         result: element_type,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Parts { grid, starts },
         family: Family::Copy,
     })))

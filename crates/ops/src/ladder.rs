@@ -1,16 +1,19 @@
 //! The ladder: every rung of a run is asked in turn, and takes the call or declines with a
 //! reason. A decline is a value: it can be printed, counted, or forbidden.
 
+mod fused;
+mod in_place;
+
+use self::in_place::no_target;
 use crate::Generator;
 use crate::arguments::Arguments;
-use crate::chain;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
 use crate::discover::{find_device, find_library};
 use crate::explain::{Calls, Outcome, What, take_packed};
 use crate::product;
-use crate::record::{Entry, Exactness, NO_LIBRARY, Op, Part, Quick};
+use crate::record::{Entry, Exactness, Op, Part, Quick};
 use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
 use crate::value::Value;
@@ -230,9 +233,13 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
+        self.by_definition(|ladder| ladder.call(op, values, caller))
+    }
+
+    fn by_definition<R>(&mut self, run: impl FnOnce(&mut Ladder) -> R) -> R {
         let before = (self.only, self.on_decline);
         (self.only, self.on_decline) = (Some(Rung::Portable), Some(OnDecline::Ok));
-        let results = self.call(op, values, caller);
+        let results = run(self);
         (self.only, self.on_decline) = before;
         results
     }
@@ -285,84 +292,28 @@ impl Ladder {
         !judged && !narrowed && self.device.is_err()
     }
 
-    /// A chain of element-wise operations in one pass of the lanes, with the bits of the calls one
-    /// by one. `None` where those have to be made: a rung above is present or calls are judged, the
-    /// operands are of other kinds, or a value between has not the shape of the result.
-    pub fn chain(
-        &mut self,
-        steps: &[chain::Step],
-        operands: &[Part],
-        site: &dyn Fn() -> Option<Site>,
-    ) -> Option<Result<Array>> {
-        if !self.is_left_alone() {
-            return None;
-        }
-        let start = self.counting.then(Instant::now);
-        let result = chain::run(self.lanes.as_ref()?, steps, operands)?;
-        if let (Some(start), Ok(array)) = (start, &result) {
-            let declines = self.declines_of_chain();
-            self.calls.add(Outcome {
-                what: chain::what(steps, operands, array),
-                rung: Rung::Lanes,
-                mode: None,
-                declines: &declines,
-                time: start.elapsed(),
-                up: 0,
-                down: 0,
-                site: site(),
-                packed: take_packed(),
-            });
-        }
-        Some(result)
-    }
-
-    /// What the rungs above the lanes say to a chain that is left alone.
-    fn declines_of_chain(&self) -> Declines {
-        let device = self.device.as_ref().err().cloned();
-        let library = match &self.library {
-            Ok(_) => Decline::NoKernel(NO_LIBRARY),
-            Err(reason) => reason.clone(),
-        };
-        let device = device.map(|reason| (Rung::Device, reason));
-        device.into_iter().chain([(Rung::Library, library)]).collect()
-    }
-
-    /// Runs an assignment: writes into `target`, which `values` hold as well where the record
-    /// says so. Storage that nobody else shares is written in place; an error changes nothing.
-    pub fn assign(
-        &mut self,
-        op: &'static Op,
-        values: Vec<Value>,
-        target: &mut Array,
-    ) -> Result<()> {
-        let write = || {
-            let arguments = Arguments::bind(op, values)?;
-            match (op.prepare)(op, arguments, &mut self.context)? {
-                Prepared::Write(write) => write(target),
-                _ => Err(Error::new(ErrorKind::Internal, "an assignment that writes nothing")),
-            }
-        };
-        write().map_err(|e| e.in_package(op.package.name()).in_operation(op.name()))
-    }
-
     fn call_in(
         &mut self,
         op: &'static Op,
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        let target = op.assigned.and(op.writes.first()).and_then(|&at| values.get(at).cloned());
+        let mut targets = op.targets(&values);
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Done(values) => Ok(values),
+            Prepared::Call(call) if op.in_place() => {
+                let values = self.change(*call, &mut targets, caller)?;
+                Ok(targets.into_iter().map(Value::Array).chain(values).collect())
+            }
             Prepared::Call(call) => {
                 let raw = self.run(&call, caller)?;
                 call.finish(raw)
             }
             Prepared::Steps(steps) => steps(&mut Stepping { ladder: self, caller }),
-            Prepared::Write(write) => match target {
-                Some(Value::Array(mut array)) => write(&mut array).map(|()| vec![array.into()]),
-                _ => Err(Error::new(ErrorKind::Type, "expected a packed array to write into")),
+            Prepared::Write(write) => match targets.pop() {
+                Some(mut array) => write(&mut array).map(|()| vec![array.into()]),
+                None => Err(no_target()),
             },
         }
     }
@@ -420,6 +371,7 @@ impl Ladder {
             match self.offer(rung, call, moved)? {
                 Answer::Done(raw) => return Ok((rung, smallvec![raw])),
                 Answer::Several(raw) => return Ok((rung, raw.into())),
+                Answer::Written => return Ok((rung, call.changed())),
                 Answer::Declined(reason) => declines.push((rung, reason)),
             }
         }

@@ -123,6 +123,7 @@ pub fn prepared(
         result: first.result,
         to_number: first.to_number,
         more: outputs.collect(),
+        targets: Default::default(),
         detail: Detail::Matrices(Box::new(matrices)),
         family: Family::Product,
         units: slabs.saturating_mul(steps),

@@ -14,7 +14,7 @@ use crate::record::{
 };
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
-use rung_array::{Array, View};
+use rung_array::{Array, Offsets, View};
 use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape};
 use rung_kernel::{Kernel, product as kernel};
 use rung_lanes::{Float, Lanes, Stored, matvec};
@@ -55,7 +55,7 @@ pub const OPS: &[Op] = &[
 
 const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
 
-const RUNGS: Rungs = Rungs {
+pub(crate) const RUNGS: Rungs = Rungs {
     portable: Definition::One(portable),
     lanes: Entry::Has(lanes),
     library: Entry::Has(library),
@@ -113,7 +113,7 @@ fn prepare_dot(
 }
 
 /// Integers among themselves run and stay in 64 bits.
-fn product_types(operands: &[Operand; 2]) -> Types {
+pub(crate) fn product_types(operands: &[Operand; 2]) -> Types {
     let types = types_of(operands);
     match types.compute {
         ElementType::I64 => Types { compute: ElementType::I64, result: ElementType::I64 },
@@ -169,6 +169,7 @@ fn prepare_vectors(
         result: fold_type(compute),
         to_number: true,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Product(Product {
             batch: 1,
             rows: 1,
@@ -181,7 +182,12 @@ fn prepare_vectors(
     })))
 }
 
-fn prepare_product(op: &'static Op, a: &Array, b: &Array, types: Types) -> Result<Prepared> {
+pub(crate) fn prepare_product(
+    op: &'static Op,
+    a: &Array,
+    b: &Array,
+    types: Types,
+) -> Result<Prepared> {
     let vectors = (a.rank() == 1, b.rank() == 1);
     let (left, right) = (as_matrices(a, vectors.0, 0)?, as_matrices(b, vectors.1, 1)?);
     let (m, k) = last_two(&left);
@@ -212,6 +218,7 @@ fn prepare_product(op: &'static Op, a: &Array, b: &Array, types: Types) -> Resul
         result: types.result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Product(Product { batch, rows: m, columns: n, inner: k, form }),
         family: Family::Product,
         units: (batch as u64)
@@ -230,9 +237,14 @@ fn as_matrices(a: &Array, vector: bool, position: usize) -> Result<Array> {
     }
 }
 
-fn last_two(a: &Array) -> (usize, usize) {
+pub(crate) fn last_two(a: &Array) -> (usize, usize) {
     let extents = &a.shape()[a.rank() - 2..];
     (extents[0], extents[1])
+}
+
+fn last_strides(a: &Array) -> [isize; 2] {
+    let strides = &a.strides()[a.rank() - 2..];
+    [strides[0], strides[1]]
 }
 
 fn stack_shape(a: &Array, b: &Array) -> Result<Shape> {
@@ -244,19 +256,10 @@ fn stack_shape(a: &Array, b: &Array) -> Result<Shape> {
     })
 }
 
-/// Rank 3: the leading axes become one. They copy only where no single stride reaches them.
+/// The axes of the stack, then (rows, columns): a view, whatever the strides of the stack are.
 fn as_stack(a: &Array, stack: &Shape) -> Result<Array> {
     let (rows, columns) = last_two(a);
-    if stack.rank() == 0 || a.rank() == 2 {
-        return a.broadcast_to(&Shape::new([stack.size(), rows, columns])?);
-    }
-    let mut full = stack.to_vec();
-    full.extend([rows, columns]);
-    let spread = a.broadcast_to(&Shape::new(full)?)?;
-    if stack.rank() == 1 {
-        return Ok(spread);
-    }
-    spread.reshape(Shape::new([stack.size(), rows, columns])?)
+    a.broadcast_to(&Shape::new(stack.iter().copied().chain([rows, columns]))?)
 }
 
 fn inner_mismatch(a: &Array, b: &Array, k: usize, inner: usize, vectors: (bool, bool)) -> Error {
@@ -327,37 +330,38 @@ fn portable(call: &Call) -> Result<Array> {
     }
 }
 
-/// The element at (i, j, k) of a view of rank 3.
-fn at<T: Element>(x: &View<T>, i: usize, j: usize, k: usize) -> T {
-    let s = x.strides;
-    let steps = i as isize * s[0] + j as isize * s[1] + k as isize * s[2];
-    x.data[(x.offset as isize + steps) as usize]
+/// The element at row i and column j of the slab that begins at `slab`.
+fn at<T: Element>(x: &View<T>, slab: usize, i: usize, j: usize) -> T {
+    let [.., down, across] = x.strides else { return x.data[slab] };
+    x.data[(slab as isize + i as isize * down + j as isize * across) as usize]
 }
 
 fn each_cell<A: Element, B: Element, O: Element>(
     call: &Call,
     p: Product,
-    f: impl Fn(&View<A>, &View<B>, [usize; 3]) -> O,
+    f: impl Fn(&View<A>, &View<B>, [usize; 4]) -> O,
 ) -> Result<Array> {
     let (a, b) = (call.operands[0].view::<A>(), call.operands[1].view::<B>());
+    let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
     Array::build::<O>(call.shape.clone(), |out| {
         for (at, o) in out.iter_mut().enumerate() {
             let (row, j) = (at / p.columns, at % p.columns);
-            *o = f(&a, &b, [row / p.rows, row % p.rows, j]);
+            let slab = row / p.rows;
+            *o = f(&a, &b, [left[slab], right[slab], row % p.rows, j]);
         }
     })
 }
 
 fn cells<T: Element + Fused>(call: &Call, p: Product) -> Result<Array> {
-    each_cell::<T, T, T>(call, p, |a, b, [s, i, j]| {
-        cell(p.inner, |k| at(a, s, i, k), |k| at(b, s, k, j))
+    each_cell::<T, T, T>(call, p, |a, b, [l, r, i, j]| {
+        cell(p.inner, |k| at(a, l, i, k), |k| at(b, r, k, j))
     })
 }
 
 /// Sums of products modulo 2^64.
 fn integer_cells(call: &Call, p: Product) -> Result<Array> {
-    each_cell::<i64, i64, i64>(call, p, |a, b, [s, i, j]| {
-        let term = |k| at(a, s, i, k).wrapping_mul(at(b, s, k, j));
+    each_cell::<i64, i64, i64>(call, p, |a, b, [l, r, i, j]| {
+        let term = |k| at(a, l, i, k).wrapping_mul(at(b, r, k, j));
         (0..p.inner).fold(0, |sum: i64, k| sum.wrapping_add(term(k)))
     })
 }
@@ -367,23 +371,29 @@ where
     A: Element + Into<f64>,
     B: Element + Into<f64>,
 {
-    each_cell::<A, B, f64>(call, p, |a, b, [s, i, j]| {
-        dot(p.inner, |k| (at(a, s, i, k).into(), at(b, s, k, j).into()))
+    each_cell::<A, B, f64>(call, p, |a, b, [l, r, i, j]| {
+        dot(p.inner, |k| (at(a, l, i, k).into(), at(b, r, k, j).into()))
     })
 }
 
-/// Where the slabs of an operand of rank 3 begin.
-fn slabs(x: &Array) -> impl Fn(usize) -> usize {
-    let (offset, step) = (x.offset(), x.strides()[0]);
-    move |slab| (offset as isize + slab as isize * step) as usize
+/// Where the slabs of an operand begin, in the order of the stack.
+fn slabs(x: &Array) -> SmallVec<[usize; 4]> {
+    let axes = x.rank() - 2;
+    match axes {
+        0 => smallvec![x.offset()],
+        _ => {
+            let stack = Shape::new(x.shape()[..axes].iter().copied()).unwrap_or_default();
+            Offsets::new(&stack, &x.strides()[..axes], x.offset()).collect()
+        }
+    }
 }
 
 fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let p = detail(call)?;
     match (p.form, call.operands[0].element_type()) {
         (_, ElementType::I64) => lanes_integers(call, p, lanes),
-        (Form::Cells, ElementType::F32) => lanes_cells::<f32>(call, p, lanes),
-        (Form::Cells, _) => lanes_cells::<f64>(call, p, lanes),
+        (Form::Cells, ElementType::F32) => lanes_cells::<f32>(call, lanes),
+        (Form::Cells, _) => lanes_cells::<f64>(call, lanes),
         (Form::Folds, _) => with_floats!(call, A, B => lanes_folds::<A, B>(call, p, lanes)),
     }
 }
@@ -404,37 +414,30 @@ pub fn mode(call: &Call, rung: Rung, precision: Precision) -> Option<&'static st
 
 /// The lanes' product with operands rounded to bf16.
 pub fn lanes_bf16(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    lanes_stack(call, detail(call)?, |a, b, pairs, out: &mut [f32]| {
+    lanes_stack(call, |a, b, pairs, out: &mut [f32]| {
         rung_lanes::product::bf16::stack(lanes, a, b, pairs, out);
     })
 }
 
-/// One slab of an operand of rank 3 as the lanes' matrix.
+/// One slab of an operand as the lanes' matrix.
 fn lanes_matrix<T: Element>(x: &Array) -> rung_lanes::Matrix<'_, T> {
-    let (view, extents, strides) = (x.view::<T>(), x.shape(), x.strides());
-    rung_lanes::Matrix {
-        data: view.data,
-        offset: view.offset,
-        rows: extents[1],
-        columns: extents[2],
-        row: strides[1],
-        column: strides[2],
-    }
+    let (view, (rows, columns)) = (x.view::<T>(), last_two(x));
+    let [row, column] = last_strides(x);
+    rung_lanes::Matrix { data: view.data, offset: view.offset, rows, columns, row, column }
 }
 
-fn lanes_cells<T: Float>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
-    lanes_stack(call, p, |a, b, pairs, out: &mut [T]| rung_lanes::stack(lanes, a, b, pairs, out))
+fn lanes_cells<T: Float>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    lanes_stack(call, |a, b, pairs, out: &mut [T]| rung_lanes::stack(lanes, a, b, pairs, out))
 }
 
 /// Hands `multiply` the operands' first slabs, where the slabs of each begin, and the result.
 fn lanes_stack<T: Float>(
     call: &Call,
-    p: Product,
     multiply: impl FnOnce(rung_lanes::Matrix<T>, rung_lanes::Matrix<T>, &[(usize, usize)], &mut [T]),
 ) -> Result<Answer> {
     let (a, b) = (lanes_matrix::<T>(&call.operands[0]), lanes_matrix::<T>(&call.operands[1]));
     let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
-    let pairs: SmallVec<[(usize, usize); 4]> = (0..p.batch).map(|s| (left(s), right(s))).collect();
+    let pairs: SmallVec<[(usize, usize); 4]> = left.into_iter().zip(right).collect();
     Array::build::<T>(call.shape.clone(), |out| multiply(a, b, &pairs, out)).map(Answer::Done)
 }
 
@@ -443,7 +446,7 @@ fn lanes_integers(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
     let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
     Array::build::<i64>(call.shape.clone(), |out| {
         for (slab, out) in out.chunks_exact_mut((p.rows * p.columns).max(1)).enumerate() {
-            rung_lanes::integer::product(lanes, a.at(left(slab)), b.at(right(slab)), out);
+            rung_lanes::integer::product(lanes, a.at(left[slab]), b.at(right[slab]), out);
         }
     })
     .map(Answer::Done)
@@ -466,11 +469,11 @@ fn library(call: &Call, library: &Library) -> Result<Answer> {
 
 type LibraryMatrix<'a, T> = rung_library::Matrix<'a, T>;
 
-/// The slab of an operand of rank 3 that begins at `offset`.
+/// The slab of an operand that begins at `offset`.
 fn library_matrix<T: Element>(x: &Array, offset: usize) -> LibraryMatrix<'_, T> {
-    let (data, extents, strides) = (x.view::<T>().data, x.shape(), x.strides());
-    let (rows, columns) = (extents[1], extents[2]);
-    rung_library::Matrix { data, offset, rows, columns, row: strides[1], column: strides[2] }
+    let (data, (rows, columns)) = (x.view::<T>().data, last_two(x));
+    let [row, column] = last_strides(x);
+    rung_library::Matrix { data, offset, rows, columns, row, column }
 }
 
 /// One slab after another; a vector is a matrix of one row or column.
@@ -486,7 +489,7 @@ fn library_stack<T: Element + Default>(
     let mut refusal = None;
     let result = Array::build::<T>(call.shape.clone(), |out| {
         for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
-            let (a, b) = (library_matrix(&a, left(slab)), library_matrix(&b, right(slab)));
+            let (a, b) = (library_matrix(&a, left[slab]), library_matrix(&b, right[slab]));
             if let Err(text) = multiply(a, b, out) {
                 refusal = Some(text);
                 return;
@@ -542,7 +545,7 @@ fn lanes_folds<A: Stored, B: Stored>(call: &Call, p: Product, lanes: &Lanes) -> 
     let cells = p.rows * p.columns;
     Array::build::<f64>(call.shape.clone(), |out| {
         for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
-            let (a, b) = (a.at(left(slab)), b.at(right(slab)));
+            let (a, b) = (a.at(left[slab]), b.at(right[slab]));
             let (down, across) = ([b.row], [a.column]);
             if p.columns == 1 {
                 matvec(lanes, a, rung_lanes::Operand::new(b.data, b.offset, &down), out);
@@ -579,9 +582,15 @@ fn device_stack<T: Element>(
     p: Product,
     kernel: &Arc<Kernel>,
 ) -> Result<Answer> {
-    let spans = [call.operands[0].span::<T>(), call.operands[1].span::<T>()];
+    // A device steps through a stack evenly: one that no single stride reaches is packed for it.
+    let even = |x: &Array| {
+        let (rows, columns) = last_two(x);
+        x.reshape(Shape::new([p.batch, rows, columns])?)
+    };
+    let operands = [even(&call.operands[0])?, even(&call.operands[1])?];
+    let spans = [operands[0].span::<T>(), operands[1].span::<T>()];
     let matrix = |i: usize| {
-        let s = call.operands[i].strides();
+        let s = operands[i].strides();
         kernel::Matrix { offset: spans[i].1, batch: s[0], row: s[1], column: s[2] }
     };
     let extents = kernel::Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };

@@ -88,10 +88,11 @@ pub const OPS: &[Op] = &[
         ],
         prepare: |op, mut a, context| {
             let (low, high) = (a.number(0)?.to_f64(), a.number(1)?.to_f64());
+            let span = high - low;
             let (shape, t) = (a.shape(2)?, a.element_type(3, ElementType::F64)?);
             match a.generator(4)? {
-                Some(generator) => drawn(op, shape, t, Fill::Uniform { low, high }, &generator),
-                None => fill(op, shape, t, Fill::Uniform { low, high }, context),
+                Some(generator) => drawn(op, shape, t, Fill::Uniform { low, span }, &generator),
+                None => fill(op, shape, t, Fill::Uniform { low, span }, context),
             }
         },
         samples: || shapes(&[samples::number(-1.0), samples::number(3.0)]),
@@ -193,7 +194,7 @@ pub(crate) const DRAWN: Op = Op {
     ..Op::BASE
 };
 
-fn shapes(before: &[Value]) -> Vec<samples::Sample> {
+pub(crate) fn shapes(before: &[Value]) -> Vec<samples::Sample> {
     let shape = |extents: &[i64]| {
         let list = Value::List(extents.iter().map(|&n| Value::integer(n)).collect());
         before.iter().cloned().chain([list]).collect()
@@ -201,7 +202,7 @@ fn shapes(before: &[Value]) -> Vec<samples::Sample> {
     [&[0][..], &[1], &[7], &[3, 65], &[4097]].iter().map(|e| shape(e)).collect()
 }
 
-fn fill(
+pub(crate) fn fill(
     op: &'static Op,
     shape: Shape,
     result: ElementType,
@@ -220,6 +221,7 @@ fn fill(
         result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Fill { state, fill },
         family: Family::Fill,
         units,
@@ -272,13 +274,14 @@ fn counter(
         result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Counter { state, fill },
         family: Family::Fill,
         units,
     })))
 }
 
-fn float_type(op: &'static Op, t: ElementType) -> Result<ElementType> {
+pub(crate) fn float_type(op: &'static Op, t: ElementType) -> Result<ElementType> {
     if t.is_float() {
         return Ok(t);
     }
@@ -287,7 +290,7 @@ fn float_type(op: &'static Op, t: ElementType) -> Result<ElementType> {
 }
 
 /// The seeded generator's formulas over uniform numbers of another one, in double-float.
-fn drawn(
+pub(crate) fn drawn(
     op: &'static Op,
     shape: Shape,
     result: ElementType,
@@ -308,9 +311,14 @@ fn drawn(
         };
         let value = match fill {
             Fill::Rand => of(0)?,
-            Fill::Uniform { low, high } => {
-                let spread = run.array("mul", vec![of(0)?, samples::number(high - low)])?;
+            Fill::Uniform { low, span } => {
+                let spread = run.array("mul", vec![of(0)?, samples::number(span)])?;
                 run.array("add", vec![spread.into(), samples::number(low)])?.into()
+            }
+            Fill::Dropout { rate, kept } => {
+                let dropped = run.array("less", vec![of(0)?, samples::number(rate)])?;
+                let values = [samples::number(0.0), samples::number(kept)].to_vec();
+                run.array("where", [vec![dropped.into()], values].concat())?.into()
             }
             Fill::Randn => {
                 let mut total = of(0)?;
@@ -338,7 +346,7 @@ pub(crate) fn type_word(t: ElementType) -> Value {
     Value::Symbol(t.numpy_name().into())
 }
 
-fn list_of(numbers: &[i64]) -> Value {
+pub(crate) fn list_of(numbers: &[i64]) -> Value {
     Value::List(numbers.iter().map(|&n| Value::integer(n)).collect())
 }
 

@@ -9,6 +9,7 @@ use crate::call::{Call, Context, Outputs, Prepared};
 use crate::decline::Answer;
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
+use crate::value::Value;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result};
 use rung_lanes::fused::Step;
@@ -43,7 +44,7 @@ pub struct Op {
     /// `(la:erf 0.5d0) => 0.5204998778130465`; the tests run it.
     pub example: &'static str,
     /// Parameters whose arrays a front end replaces by the results, in order: an operation that
-    /// works in place. Its value is then the first array written.
+    /// writes. Its value is then the first array written. One in place changes them where they stand.
     pub writes: &'static [usize],
     /// An assignment: `prepare` gives a write into the array of `writes`, which is changed where it
     /// stands, and the call's value is this parameter's.
@@ -216,6 +217,8 @@ pub struct Rungs {
 pub enum Definition {
     One(fn(&Call) -> Result<Array>),
     Several(fn(&Call) -> Result<Vec<Array>>),
+    /// It changes the call's targets where they stand.
+    InPlace(fn(&Call) -> Result<()>),
     /// `prepare` finishes every call, or makes it of other operations.
     None,
 }
@@ -225,6 +228,7 @@ impl Definition {
         match self {
             Definition::One(f) => Ok(smallvec![f(call)?]),
             Definition::Several(f) => Ok(f(call)?.into()),
+            Definition::InPlace(f) => f(call).map(|()| call.changed()),
             Definition::None => {
                 let text = format!("{} computes nothing", call.op.name());
                 Err(Error::new(ErrorKind::Internal, text))
@@ -244,6 +248,21 @@ impl Rungs {
             portable,
             lanes: Entry::Has(lanes),
             library: Entry::None(NO_LIBRARY),
+            device: Entry::None(device),
+        }
+    }
+
+    /// Changes arrays where they stand, on the processor.
+    pub const fn in_place(
+        portable: fn(&Call) -> Result<()>,
+        lanes: fn(&Call, &Lanes) -> Result<Answer>,
+        library: &'static str,
+        device: &'static str,
+    ) -> Rungs {
+        Rungs {
+            portable: Definition::InPlace(portable),
+            lanes: Entry::Has(lanes),
+            library: Entry::None(library),
             device: Entry::None(device),
         }
     }
@@ -353,6 +372,8 @@ pub enum Kind {
     Arrays,
     Number,
     Integer,
+    /// An integer for both axes of a plane, or a list of two.
+    Pair,
     /// A non-negative integer or a list of them; -1 where the operation infers one.
     Shape,
     /// A list of integers.
@@ -420,6 +441,20 @@ impl Op {
         predicate: false,
         setf: false,
     };
+
+    /// Whether the arrays of `writes` are changed where they stand, by a rung or by an assignment.
+    pub fn in_place(&self) -> bool {
+        self.assigned.is_some() || matches!(self.rungs.portable, Definition::InPlace(_))
+    }
+
+    /// The arrays among a call's values that it changes where they stand.
+    pub(crate) fn targets(&self, values: &[Value]) -> Outputs {
+        let arrays = self.writes.iter().map(|&at| match values.get(at) {
+            Some(Value::Array(a)) => Some(a.clone()),
+            _ => None,
+        });
+        arrays.filter(|_| self.in_place()).flatten().collect()
+    }
 
     /// The name by which messages and reports call it.
     pub fn name(&self) -> &'static str {

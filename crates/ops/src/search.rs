@@ -458,6 +458,7 @@ fn bincount(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
         result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         family: Family::Fold,
         units: positions.len() as u64,
         detail: Detail::Take { axis: 0, positions },

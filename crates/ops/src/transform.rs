@@ -187,6 +187,7 @@ fn prepare(
         result: output.result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Transform(Box::new(Transform { form, direction, n, have, scale, back })),
         family: Family::Map,
         units: points,

@@ -14,9 +14,10 @@ pub fn against_portable(
     raw: &Outputs,
     rounding: Option<f64>,
 ) -> Result<()> {
-    let wanted = call.op.rungs.portable.run(call)?;
+    let wanted = call.anew(|| call.op.rungs.portable.run(call))?;
     let more = call.more.iter().map(|output| output.result);
-    let types = std::iter::once(call.result).chain(more);
+    // Arrays that are changed in place have one type.
+    let types = std::iter::once(call.result).chain(more).chain(std::iter::repeat(call.result));
     for ((raw, wanted), result) in raw.iter().zip(&wanted).zip(types) {
         let difference = match rounding {
             // A rung may have narrowed to the result's type already.
@@ -92,6 +93,7 @@ fn absolute_product(call: &Call) -> Result<Array> {
         result: call.result,
         to_number: false,
         more: Vec::new(),
+        targets: Default::default(),
         detail: Detail::Product(product),
         family: call.family,
         units: call.units,

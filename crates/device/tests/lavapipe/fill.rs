@@ -21,7 +21,8 @@ fn check<T: Float>(fill: Fill) {
 
 #[test]
 fn every_kind_draws_the_one_stream() {
-    for fill in [Fill::Rand, Fill::Randn, Fill::Uniform { low: -1.0, high: 1.0 }] {
+    let dropout = Fill::Dropout { rate: 0.3, kept: 1.0 / 0.7 };
+    for fill in [Fill::Rand, Fill::Randn, Fill::Uniform { low: -1.0, span: 2.0 }, dropout] {
         check::<f32>(fill);
         check::<f64>(fill);
     }

@@ -15,7 +15,8 @@ pub fn kernel(fill: Fill, element: ElementType) -> Result<Kernel> {
     let (name, value) = match fill {
         Fill::Rand => ("rand", "draw()"),
         Fill::Randn => ("randn", "normal()"),
-        Fill::Uniform { .. } => ("uniform", "low + (high - low) * draw()"),
+        Fill::Uniform { .. } => ("uniform", "first + second * draw()"),
+        Fill::Dropout { .. } => ("dropout", "select(second, 0.0lf, draw() < first)"),
     };
     let [(a0, m0), (a1, m1), (a2, m2)] = GENERATORS;
     let text = filled_in(
@@ -45,13 +46,14 @@ pub fn kernel(fill: Fill, element: ElementType) -> Result<Kernel> {
 
 /// The first `count` elements of a fill that starts from `state`.
 pub fn launch(kernel: &Arc<Kernel>, fill: Fill, state: State, count: usize) -> Result<Launch> {
-    let (low, high) = match fill {
-        Fill::Uniform { low, high } => (low, high),
+    let (first, second) = match fill {
+        Fill::Uniform { low, span } => (low, span),
+        Fill::Dropout { rate, kept } => (rate, kept),
         Fill::Rand | Fill::Randn => (0.0, 1.0),
     };
     let mut parameters = vec![word(count)?];
     parameters.extend(state.0);
-    parameters.extend(double_words(low));
-    parameters.extend(double_words(high));
+    parameters.extend(double_words(first));
+    parameters.extend(double_words(second));
     Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(count) })
 }

@@ -43,8 +43,8 @@ fn jumped(state: u32, multiplier: u32, modulus: u32, i: u32) -> u32 {
 @compute @workgroup_size(${group})
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let count = parameter(0u);
-    let low = double(4u);
-    let high = double(6u);
+    let first = double(4u);
+    let second = double(6u);
     let step = groups.x * ${group}u;
     for (var i = id.x; i < count; i = i + step) {
         s0 = jumped(parameter(1u), ${a0}u, ${m0}u, i);

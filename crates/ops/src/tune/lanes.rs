@@ -183,7 +183,7 @@ impl Room {
                 copy::pack(lanes, &shape, Operand::new(x, 0, &strides), &mut out[..size]);
             }
             Work::Fill => {
-                random::fill(lanes, Fill::Uniform { low: 0.0, high: 1.0 }, State::default(), {
+                random::fill(lanes, Fill::Uniform { low: 0.0, span: 1.0 }, State::default(), {
                     &mut out[..size]
                 });
             }

@@ -3,7 +3,7 @@
 
 use super::{explain::Asked, quantized, rational};
 use rung_array::{Array, Number};
-use rung_base::{ErrorKind, Shape};
+use rung_base::{ElementType, ErrorKind, Shape};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::object::{Foreign, Object};
 use rung_lisp::offer::Offer;
@@ -111,8 +111,8 @@ fn call(
         },
         None => arguments,
     };
-    if let Some(value) = op.assigned {
-        return assign(lisp, ladder, op, arguments, value);
+    if op.assigned.is_some() {
+        return assign(lisp, ladder, op, arguments);
     }
     if let Some(fold) = op.rational
         && let Some(exact) = rational::fold(op.name(), fold, arguments)?
@@ -120,6 +120,9 @@ fn call(
         return Ok(exact);
     }
     asked.tell(lisp, &mut ladder.borrow_mut())?;
+    if op.in_place() {
+        return assign(lisp, ladder, op, arguments);
+    }
     if let Some(array) = quick(ladder, op, arguments) {
         return Ok(Value::packed(array?));
     }
@@ -287,37 +290,100 @@ fn leading_numbers<'a>(
     })
 }
 
-/// An assignment: writes into the array where it stands, so that storage nobody else shares is
-/// not copied. The value is what was assigned.
+/// An operation in place: changes the arrays where they stand, so that storage nobody else shares is
+/// not copied. The value is what was assigned, or what the operation gives beside the arrays, or the
+/// first of them.
 fn assign(
     lisp: &mut Lisp,
     ladder: &Rc<RefCell<Ladder>>,
     op: &'static Op,
     arguments: &[Value],
-    assigned: usize,
 ) -> Outcome {
-    let values = operands(lisp, op, arguments)?;
-    let given = arguments.get(op.writes[0]).cloned().unwrap_or_default();
-    let Some(target) = given.as_packed() else {
-        let shown = lisp.brief(&given);
-        let text = match op.package {
-            Package::Vec => format!("expected a packed vector: got {shown}"),
-            _ => format!("{} writes into a packed array: got {shown}", op.name()),
-        };
-        let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
-        return Err(e.in_package(op.package.name()).into());
-    };
-    let written = ladder.borrow_mut().assign(op, values, &mut target.borrow_mut());
-    match written {
-        Ok(()) => Ok(arguments[assigned].clone()),
+    let value = op.assigned.unwrap_or(op.writes[0]);
+    let written = match changed(lisp, ladder, op, arguments, Ladder::assign)? {
+        Ok(values) => values,
         Err(error) => match failed(lisp, op, arguments, error)? {
-            Instead::Values(values) => Ok(lisp.values(values)),
-            Instead::Portable => Err(Escape::error("an assignment asks no rung")),
+            Instead::Values(values) => return Ok(lisp.values(values)),
+            Instead::Portable => changed(lisp, ladder, op, arguments, Ladder::assign_portable)??,
         },
+    };
+    match written.is_empty() {
+        true => Ok(arguments[value].clone()),
+        false => {
+            let values = written.into_iter().map(|v| from_operation(lisp, v)).collect();
+            Ok(lisp.values(values))
+        }
     }
 }
 
-/// An operation that works in place: each array that it writes becomes its result, and the
+/// `Ladder::assign`, or the same by the definition alone.
+type Changer = fn(
+    &mut Ladder,
+    &'static Op,
+    Vec<rung_ops::Value>,
+    &mut [Array],
+    &mut dyn Caller,
+) -> rung_base::Result<Vec<rung_ops::Value>>;
+
+/// Hands the arrays that are changed to the ladder and takes them back.
+fn changed(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    op: &'static Op,
+    arguments: &[Value],
+    run: Changer,
+) -> Outcome<rung_base::Result<Vec<rung_ops::Value>>> {
+    let values = operands(lisp, op, arguments)?;
+    let targets = targets(lisp, op, arguments)?;
+    let mut ladder = ladder.borrow_mut();
+    if let [one] = &targets[..] {
+        let mut array = one.borrow_mut();
+        let array = std::slice::from_mut(&mut *array);
+        return Ok(run(&mut ladder, op, values, array, &mut Program(lisp)));
+    }
+    let taken = |cell: &&RefCell<Array>| cell.replace(Array::empty(ElementType::F64));
+    let mut arrays: Vec<Array> = targets.iter().map(taken).collect();
+    let outcome = run(&mut ladder, op, values, &mut arrays, &mut Program(lisp));
+    for (cell, array) in targets.iter().zip(arrays) {
+        cell.replace(array);
+    }
+    Ok(outcome)
+}
+
+/// The packed arrays that an operation in place changes: as many different ones as it writes.
+fn targets<'a>(
+    lisp: &Lisp,
+    op: &'static Op,
+    arguments: &'a [Value],
+) -> Outcome<Vec<&'a RefCell<Array>>> {
+    let mut cells: Vec<&RefCell<Array>> = Vec::with_capacity(op.writes.len());
+    for &at in op.writes {
+        let text = match arguments.get(at).map(|given| (given, given.as_packed())) {
+            // The ladder says that an argument is missing.
+            None => return Ok(cells),
+            Some((_, Some(cell))) if !cells.iter().any(|other| std::ptr::eq(*other, cell)) => {
+                cells.push(cell);
+                continue;
+            }
+            Some((_, Some(_))) => {
+                let name = op.parameters[at].name;
+                format!("{}: {name} is another of the arrays that it changes", op.name())
+            }
+            Some((given, None)) => {
+                let shown = lisp.brief(given);
+                match op.package {
+                    Package::Vec => format!("expected a packed vector: got {shown}"),
+                    _ => format!("{} writes into a packed array: got {shown}", op.name()),
+                }
+            }
+        };
+        let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
+        return Err(e.in_package(op.package.name()).into());
+    }
+    Ok(cells)
+}
+
+/// An operation that writes: each array that it writes becomes its result, and the
 /// value is the first of them.
 fn write_back(
     lisp: &mut Lisp,
