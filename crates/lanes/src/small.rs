@@ -1,9 +1,9 @@
 //! Element-wise functions over a few packed elements: on the calling thread, with no layout to
 //! describe. An operand of one element is repeated.
 
+use crate::Lanes;
 use crate::elementwise::{Holds, Of1, Of2, packed};
 use crate::vector::Float;
-use crate::Lanes;
 use rung_math::{Binary, Compare, Unary};
 
 /// out = F(x).

@@ -138,12 +138,8 @@ impl Calls {
     }
 
     pub fn add(&mut self, outcome: Outcome) {
-        let key = Key {
-            what: outcome.what,
-            rung: outcome.rung,
-            mode: outcome.mode,
-            site: outcome.site,
-        };
+        let key =
+            Key { what: outcome.what, rung: outcome.rung, mode: outcome.mode, site: outcome.site };
         let order = self.rows.len();
         let row = self.rows.entry(key).or_insert_with(|| Row { order, ..Row::default() });
         row.calls += 1;

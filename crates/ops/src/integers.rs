@@ -7,7 +7,9 @@ use crate::broadcast::{
 };
 use crate::call::{Call, Context, Prepared, Types, at_compute_type, types_of};
 use crate::decline::Answer;
-use crate::record::{Arithmetic, Definition, Exactness, Family, Kind, Link, Op, Quick, Rungs, required};
+use crate::record::{
+    Arithmetic, Definition, Exactness, Family, Kind, Link, Op, Quick, Rungs, required,
+};
 use crate::samples::{self, Sample};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result};

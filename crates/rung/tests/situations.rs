@@ -187,7 +187,7 @@ fn situations_15_singles_are_multiplied_as_singles_unless_less_is_asked_for() {
             settings.precision.value = precision;
             settings.blas.value = blas;
         });
-        let shown = printed(&mut session, &program);
+        let shown = printed(&mut session, program);
         (shown, session.explain_table())
     };
     for blas in [false, true] {

@@ -68,7 +68,8 @@ impl Chaining {
         let Some(first) = arguments.iter().position(|a| self.parts(a).is_some()) else {
             return false;
         };
-        let still = |a: &Core| self.parts(a).map_or(is_still(a), |parts| parts.iter().all(is_still));
+        let still =
+            |a: &Core| self.parts(a).map_or(is_still(a), |parts| parts.iter().all(is_still));
         let count: usize = arguments.iter().map(|a| self.parts(a).map_or(1, <[Core]>::len)).sum();
         count <= MOST_ARGUMENTS && arguments[first + 1..].iter().all(still)
     }
