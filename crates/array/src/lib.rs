@@ -3,7 +3,7 @@
 //! Every array behaves as a fresh value: views share storage, and a write first separates what
 //! is shared (copy on write by the reference count). This crate stores, views and converts; it
 //! does no arithmetic and knows no operation. Read `array`, then `storage`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod array;
 mod convert;

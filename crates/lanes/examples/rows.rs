@@ -95,6 +95,13 @@ fn floats<T: Float + Into<f64>>(lanes: &Lanes) {
     report(&format!("argmax {}", T::TYPE), || {
         position::<Largest, T>(lanes, &[n], whole(), &[0], &mut at);
     });
+    let mut places = vec![0; 1024];
+    for axis in [1, 0] {
+        report(&format!("argmax [1024, 384] axis {axis} {}", T::TYPE), || {
+            let (x, kept) = (Operand::new(&x[..], 0, &[384, 1]), [1024, 384][1 - axis]);
+            position::<Largest, T>(lanes, &[1024, 384], x, &[axis], &mut places[..kept]);
+        });
+    }
     report(&format!("array-equal {}", T::TYPE), || {
         assert!(all_agree(lanes, &[n], whole(), whole(), Same));
     });

@@ -138,13 +138,13 @@ fn plane_start(axes: &[(usize, [isize; 1])], axis: usize, plane: usize) -> (isiz
 }
 
 /// to[r * row_out + c] = from[r + c * step].
-struct Square<T> {
-    from: *const T,
-    step: isize,
-    to: *mut T,
-    row_out: usize,
-    rows: usize,
-    columns: usize,
+pub(crate) struct Square<T> {
+    pub from: *const T,
+    pub step: isize,
+    pub to: *mut T,
+    pub row_out: usize,
+    pub rows: usize,
+    pub columns: usize,
 }
 
 impl<T: Copy> Task for Square<T> {

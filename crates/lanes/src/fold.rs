@@ -3,12 +3,13 @@
 //!
 //! The order depends on a slice's length alone, so a slice may be read along memory
 //! (`chunk`), beside its neighbours as columns (`column`), or gathered first; threads take slices
-//! or chunks. Results are f64 and not narrowed. Maxima and minima are in `select`, folds of
-//! integers in `integer`, functions of whole slices such as softmax in `rows`.
+//! or chunks. Results are f64 and not narrowed. Maxima and minima are in `select`, their places in
+//! `position`, folds of integers in `integer`, functions of whole slices such as softmax in `rows`.
 
 mod chunk;
 mod column;
 mod integer;
+mod position;
 mod rows;
 mod select;
 
@@ -20,9 +21,10 @@ use crate::{Lanes, Work};
 use chunk::{Chunk, Rows};
 use column::Columns;
 pub use integer::{Integer, IntegerStep, integer_position, integers};
+pub use position::position;
 pub use rows::{RowKernel, rows};
 use rung_math::fold::{Adding, CHUNK, Combine, Multiplying, combine_chunks};
-pub use select::{Choice, Largest, LargestPresent, Smallest, SmallestPresent, extreme, position};
+pub use select::{Choice, Largest, LargestPresent, Smallest, SmallestPresent, extreme};
 use smallvec::SmallVec;
 
 /// How one element enters a partial result, and how partial results are joined.

@@ -7,6 +7,7 @@
 //! that are merged (`merge`).
 
 mod merge;
+mod network;
 mod positions;
 #[cfg(target_arch = "x86_64")]
 mod quick;
@@ -96,7 +97,11 @@ fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
     if inner > 1 {
         return each_band(lanes, x, slices, out, rows);
     }
-    let block = (BLOCK / length).max(1) * length;
+    let mut rows_of_block = (BLOCK / length).max(1);
+    if length <= network::LONGEST {
+        rows_of_block = rows_of_block.next_multiple_of(network::MOST_ROWS);
+    }
+    let block = rows_of_block * length;
     let pieces = lanes.pieces(Work::Sort, out.len());
     let share = out.len().div_ceil(block).div_ceil(pieces) * block;
     each_share(lanes, out, share, &|start, own| {
@@ -151,7 +156,10 @@ impl<T: Sortable> Sort<T> {
         let words = as_words(out);
         let special = self.to_words(x, words);
         let mut spare = Vec::new();
-        words.chunks_exact_mut(length).for_each(|row| T::Word::sort(self.level, row, &mut spare));
+        let together = T::Word::sort_together(self.level, words, length, &mut spare);
+        words[together * length..]
+            .chunks_exact_mut(length)
+            .for_each(|row| T::Word::sort(self.level, row, &mut spare));
         self.to_elements(words);
         if special {
             for (x, row) in x.chunks_exact(length).zip(out.chunks_exact_mut(length)) {
@@ -259,6 +267,13 @@ impl Word for u32 {
     }
     fn sort(level: Level, x: &mut [u32], spare: &mut Vec<u32>) {
         sort_lanes(level, x, spare);
+    }
+    fn sort_together(level: Level, x: &mut [u32], length: usize, spare: &mut Vec<u32>) -> usize {
+        if !(2..=network::LONGEST).contains(&length) {
+            return 0;
+        }
+        spare.resize(network::ROOM, 0);
+        level.run(network::Together { words: x, length, room: spare })
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) mod x86_avx512;
 
 use crate::{Lanes, Matrix};
 use rung_base::{bf16, f16};
-use rung_math::Real;
+use rung_math::{Bits, Mask, Real};
 
 /// An element that vectors hold: f32 or f64.
 pub trait Float:
@@ -192,10 +192,19 @@ pub trait Simd: Copy + Send + Sync + 'static {
     unsafe fn store_narrowed(x: Self::F64, to: *mut f32);
 }
 
+/// What sorting needs of the bits beyond `math::Bits`.
+#[doc(hidden)]
+pub trait Words: Bits {
+    /// The smaller, unsigned.
+    fn smaller(self, other: Self) -> Self;
+    /// The larger, unsigned.
+    fn larger(self, other: Self) -> Self;
+}
+
 /// One vector register.
 #[doc(hidden)]
 #[allow(clippy::missing_safety_doc)] // pointers must cover LANES (or `count`) elements
-pub trait Vector: Real {
+pub trait Vector: Real<Bits: Words> {
     type Element: Copy;
     const LANES: usize;
     fn splat(x: Self::Element) -> Self;
@@ -212,6 +221,24 @@ pub trait Vector: Real {
     unsafe fn store_part(self, to: *mut Self::Element, count: usize);
     /// `self * b + c` with one rounding.
     fn fused(self, b: Self, c: Self) -> Self;
+    /// `self` where it is larger, else `other`, also where one of them is NaN: x86 has it as one
+    /// instruction, and a comparison with a selection takes two.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Self::select(other.less(self), self, other)
+    }
+    /// `self` where it is smaller, else `other`, also where one of them is NaN.
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        Self::select(self.less(other), self, other)
+    }
+    /// True where neither is NaN.
+    #[inline(always)]
+    fn ordered(self, other: Self) -> Self::Mask {
+        self.equal(self).and(other.equal(other))
+    }
+    /// The first lane that is true; `LANES` when none is.
+    fn first(mask: Self::Mask) -> usize;
     /// `self * b + c` with one rounding or two, whichever is quick: for results that are the same
     /// either way.
     #[inline(always)]

@@ -146,12 +146,14 @@ fn slices_of_every_awkward_length() {
 #[test]
 fn axes_of_every_layout() {
     each_configuration(|lanes| {
-        for n in [1, 5, 32, 40, 64, 67, 200] {
-            for columns in [1, 3, 8, 11, 32, 45] {
+        for n in [1, 3, 5, 9, 32, 40, 64, 67, 200] {
+            for columns in [1, 3, 8, 11, 32, 45, 70] {
                 steps::<f32>(lanes, &[n, columns], &[columns as isize, 1], 0, &[0]);
                 steps::<f64>(lanes, &[n, columns], &[columns as isize, 1], 0, &[1]);
             }
         }
+        steps::<f32>(lanes, &[70, 600], &[600, 1], 0, &[0]);
+        steps::<f64>(lanes, &[4200, 513], &[513, 1], 0, &[0]);
         steps::<f32>(lanes, &[3, 70, 20], &[1400, 20, 1], 0, &[1]);
         steps::<f32>(lanes, &[3, 70, 20], &[1400, 20, 1], 0, &[0, 2]);
         steps::<f64>(lanes, &[3, 70, 20], &[1, 3, 210], 0, &[0, 1]);

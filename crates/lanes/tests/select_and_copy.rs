@@ -87,6 +87,7 @@ fn extremes_and_their_positions_over_every_layout() {
                     (3, 9000),
                     (9000, 3),
                     (300, 200),
+                    (384, 130),
                 ] {
                     for axis in if m == 0 { [1, 1] } else { [0, 1] } {
                         check::<f32>(&lanes, [m, n], [n as isize, 1], axis, nan);

@@ -111,6 +111,18 @@ fn every_length_around_registers_and_networks_sorts_as_the_definition() {
 }
 
 #[test]
+fn rows_that_stand_side_by_side_in_registers_sort_as_the_definition() {
+    for (name, lanes) in all(&[1, 2]) {
+        for length in [2, 3, 7, 8, 9, 16, 17, 31, 33, 64, 100, 129, 257, 384, 511, 513, 1024, 1025]
+        {
+            for outer in [8, 21] {
+                every_type(&lanes, Slices { outer, length, inner: 1 }, length as u64, &name);
+            }
+        }
+    }
+}
+
+#[test]
 fn axes_in_every_place_sort_as_the_definition() {
     let shapes =
         [[2, 5, 3], [1, 300, 17], [7, 16, 40], [0, 3, 2], [3, 0, 2], [4, 1, 1], [90, 40, 1]];

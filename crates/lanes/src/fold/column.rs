@@ -1,11 +1,15 @@
 //! One chunk of slices that lie side by side: the axis steps, the columns are contiguous.
 //!
-//! Rows are read in memory order. The 64 partials of each column stand in L1 (16 KiB for 32
-//! columns), and the halving joins rows of partials. With fewer than 64 rows only the partials in
-//! use are made; see `halve` for why that gives the same bits.
+//! One partial after another is finished over up to 512 columns, in the order in which partials
+//! are halved (0, 32, 16, 48, 8 ...): its rows are taken into registers, joined there with the
+//! partials that wait for it, and stored once. At most six wait, 24 KiB of L1, and each row is read
+//! along memory. Walking the rows in order with all 64 partials of 32 columns in L1 took twice as
+//! long (256 x 384 f32: three loads and stores of a partial for each addition). Few rows keep
+//! everything in registers. With fewer than 64 rows only the partials in use are made; see `joined`
+//! for why that gives the same bits.
 
+use super::Step;
 use super::chunk::widen_part;
-use super::{Step, WIDTH};
 use crate::level::Task;
 use crate::vector::{Float, Simd, Vector};
 use rung_math::fold::{Combine, PARTIALS};
@@ -23,6 +27,21 @@ pub(super) struct Columns<F, T> {
     step: PhantomData<F>,
 }
 
+/// Columns of a block.
+const WIDTH: usize = 512;
+
+/// Partials that wait for the ones they are joined with: one for each halving but the first.
+const WAITING: usize = PARTIALS.trailing_zeros() as usize;
+
+/// Vectors of columns that are folded together.
+const GROUP: usize = 8;
+
+/// Rows up to which a column's partials stay in registers.
+const FEW: usize = 8;
+
+/// The second number of steps that have none.
+static NOTHING: f64 = 0.0;
+
 impl<F: Step, T: Float> Columns<F, T> {
     /// `second` is an address (null for none) with its steps from row to row and column to column.
     pub(super) fn new(
@@ -33,138 +52,149 @@ impl<F: Step, T: Float> Columns<F, T> {
         second: (*const f64, usize, usize),
         out: *mut f64,
     ) -> Columns<F, T> {
-        let (y, y_row, y_column) = second;
+        let (y, y_row, y_column) =
+            if second.0.is_null() { (&raw const NOTHING, 0, 0) } else { second };
         Columns { x, row_step, rows, columns, y, y_row, y_column, out, step: PhantomData }
     }
 
-    /// The second number of a row for `count` columns from `column` on.
+    /// `partial` with `part` columns of a row taken into its first lanes.
     #[inline(always)]
-    unsafe fn second<S: Simd>(&self, row: usize, column: usize, count: usize) -> S::F64 {
-        if self.y.is_null() {
-            return S::F64::splat(0.0);
-        }
-        let at = self.y.wrapping_add(row * self.y_row + column * self.y_column);
-        // SAFETY: the second operand covers every row or every column.
+    unsafe fn take<S: Simd>(
+        &self,
+        partial: S::F64,
+        row: usize,
+        column: usize,
+        part: usize,
+    ) -> S::F64 {
+        let whole = part >= S::F64::LANES;
+        let x = self.x.wrapping_offset(row as isize * self.row_step).wrapping_add(column);
+        let y = self.y.wrapping_add(row * self.y_row + column * self.y_column);
+        // SAFETY: the caller says that the row and the columns are there; the second operand
+        // covers every row or every column, or is one number.
         unsafe {
-            if self.y_column == 0 { S::F64::splat(*at) } else { S::F64::load_part(at, count) }
+            let x = if whole { T::widen::<S>(x) } else { widen_part::<S, T>(x, part) };
+            let y = match (self.y_column, whole) {
+                (0, _) => S::F64::splat(*y),
+                (_, true) => S::F64::load(y),
+                (_, false) => S::F64::load_part(y, part),
+            };
+            F::take(partial, x, y)
         }
     }
 
-    /// Takes one row into its partials.
+    /// A partial that meets `PARTIALS - used` others without an element. With at most 32 rows every
+    /// partial meets the identity once or more, which is the same as once: it only turns -0.0 into
+    /// +0.0.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, row: usize, partials: *mut f64) {
-        let lanes = S::F64::LANES;
-        let x = self.x.wrapping_offset(row as isize * self.row_step);
-        let mut column = 0;
-        while column + lanes <= self.columns {
-            // SAFETY: whole vectors below `columns`, and the partials are WIDTH wide.
-            unsafe {
-                let y = self.second::<S>(row, column, lanes);
-                let to = partials.add(column);
-                F::take(S::F64::load(to), T::widen::<S>(x.add(column)), y).store(to);
-            }
-            column += lanes;
-        }
-        if column < self.columns {
-            let rest = self.columns - column;
-            // SAFETY: `rest` elements are left; lanes beyond them are never read again.
-            unsafe {
-                let y = self.second::<S>(row, column, rest);
-                let to = partials.add(column);
-                F::take(S::F64::load(to), widen_part::<S, T>(x.add(column), rest), y).store(to);
-            }
+    fn joined<S: Simd>(partial: S::F64, used: usize) -> S::F64 {
+        match used <= PARTIALS / 2 {
+            true => F::join(partial, S::F64::splat(F::Combine::IDENTITY)),
+            false => partial,
         }
     }
 
-    /// Joins `used` rows of partials. A partial that got no element is the identity and takes
-    /// part: with at most 32 rows every partial meets the identity once or more, which is the
-    /// same as once (it only turns -0.0 into +0.0), and then meets the others as below.
+    /// At most `TOP` rows, a power of two, of one vector of columns.
     #[inline(always)]
-    unsafe fn halve<S: Simd>(&self, partials: *mut f64, used: usize) {
-        let lanes = S::F64::LANES;
+    unsafe fn few<S: Simd, const TOP: usize>(&self, column: usize, part: usize) {
         let identity = S::F64::splat(F::Combine::IDENTITY);
-        let top = used.next_power_of_two();
-        let mut column = 0;
-        while column < self.columns {
-            let at = |row: usize| partials.wrapping_add(row * WIDTH + column);
-            // SAFETY: rows below 64 and columns below WIDTH, which whole vectors divide.
-            unsafe {
-                for row in used..top {
-                    identity.store(at(row));
-                }
-                if used <= PARTIALS / 2 {
-                    for row in 0..used {
-                        F::join(S::F64::load(at(row)), identity).store(at(row));
-                    }
-                }
-                let mut half = top / 2;
-                while half > 0 {
-                    for low in 0..half {
-                        let high = S::F64::load(at(low + half));
-                        F::join(S::F64::load(at(low)), high).store(at(low));
-                    }
-                    half /= 2;
-                }
-                let count = lanes.min(self.columns - column);
-                S::F64::load(at(0)).store_part(self.out.add(column), count);
+        let mut partials = [identity; TOP];
+        // SAFETY: the caller says that the columns are there, and the results are as many.
+        unsafe {
+            for (row, partial) in partials.iter_mut().enumerate().take(self.rows) {
+                *partial = Self::joined::<S>(self.take::<S>(identity, row, column, part), TOP);
             }
-            column += lanes;
+            let mut half = TOP / 2;
+            while half > 0 {
+                for low in 0..half {
+                    partials[low] = F::join(partials[low], partials[low + half]);
+                }
+                half /= 2;
+            }
+            partials[0].store_part(self.out.add(column), part);
+        }
+    }
+
+    /// At most `TOP` rows.
+    #[inline(always)]
+    unsafe fn few_rows<S: Simd, const TOP: usize>(&self) {
+        let lanes = S::F64::LANES;
+        let whole = self.columns / lanes * lanes;
+        // SAFETY: rows and columns lie inside the operand, and the results are as many.
+        unsafe {
+            for column in (0..whole).step_by(lanes) {
+                self.few::<S, TOP>(column, lanes);
+            }
+            if whole < self.columns {
+                self.few::<S, TOP>(whole, self.columns - whole);
+            }
+        }
+    }
+
+    /// Finishes a partial in `N` vectors of columns (or one that has `part`): joins it with those
+    /// that wait from `base` to `waiting`, the last first, and puts it in the place of the first.
+    #[inline(always)]
+    unsafe fn finish<S: Simd, const N: usize>(&self, turn: &Turn, column: usize, part: usize) {
+        let lanes = S::F64::LANES;
+        let mut partials = [S::F64::splat(F::Combine::IDENTITY); N];
+        // SAFETY: the caller says that the columns are there; the room holds what waits.
+        unsafe {
+            for row in (turn.partial..self.rows).step_by(PARTIALS) {
+                for (j, partial) in partials.iter_mut().enumerate() {
+                    *partial = self.take::<S>(*partial, row, column + j * lanes, part);
+                }
+            }
+            for (j, partial) in partials.into_iter().enumerate() {
+                let column = column + j * lanes;
+                let at = |place: usize| turn.room.wrapping_add(place * WIDTH + column);
+                let mut partial = Self::joined::<S>(partial, self.rows);
+                for place in (turn.base..turn.waiting).rev() {
+                    partial = F::join(S::F64::load(at(place)), partial);
+                }
+                match turn.last {
+                    true => partial.store_part(self.out.add(column), part),
+                    false => partial.store(at(turn.base)),
+                }
+            }
+        }
+    }
+
+    /// Any number of rows, up to `WIDTH` columns.
+    #[inline(always)]
+    unsafe fn many_rows<S: Simd>(&self) {
+        let mut room = [const { std::mem::MaybeUninit::<f64>::uninit() }; WAITING * WIDTH];
+        let lanes = S::F64::LANES;
+        let top = self.rows.min(PARTIALS).next_power_of_two();
+        let mut turn =
+            Turn { partial: 0, base: 0, waiting: 0, last: false, room: room.as_mut_ptr().cast() };
+        for number in 0..top {
+            turn.partial = number.reverse_bits() >> (usize::BITS - top.trailing_zeros());
+            turn.base = turn.waiting - (number + 1).trailing_zeros() as usize;
+            turn.last = number + 1 == top;
+            let mut column = 0;
+            // SAFETY: rows and columns lie inside the operand; what is read of the room was
+            // written by the turn that finished that partial.
+            unsafe {
+                while column + GROUP * lanes <= self.columns {
+                    self.finish::<S, GROUP>(&turn, column, lanes);
+                    column += GROUP * lanes;
+                }
+                while column < self.columns {
+                    self.finish::<S, 1>(&turn, column, lanes.min(self.columns - column));
+                    column += lanes;
+                }
+            }
+            turn.waiting = turn.base + 1;
         }
     }
 }
 
-/// Rows up to which a column's partials stay in registers.
-const FEW: usize = 8;
-
-impl<F: Step, T: Float> Columns<F, T> {
-    /// At most `FEW` rows: one vector of columns at a time, without a block of partials.
-    #[inline(always)]
-    unsafe fn few_rows<S: Simd>(&self) {
-        let lanes = S::F64::LANES;
-        let identity = S::F64::splat(F::Combine::IDENTITY);
-        for column in (0..self.columns).step_by(lanes) {
-            let count = lanes.min(self.columns - column);
-            let mut partials = [identity; FEW];
-            // SAFETY: rows and columns lie inside the operand, and the results are as many.
-            unsafe {
-                for (row, partial) in partials.iter_mut().enumerate().take(self.rows) {
-                    let x = self.x.wrapping_offset(row as isize * self.row_step).add(column);
-                    let y = self.second::<S>(row, column, count);
-                    let x = if count == lanes {
-                        T::widen::<S>(x)
-                    } else {
-                        widen_part::<S, T>(x, count)
-                    };
-                    // The identity joins once; see `halve`.
-                    *partial = F::join(F::take(identity, x, y), identity);
-                }
-                let [a, b, c, d, e, f, g, h] = partials;
-                let quarter = [F::join(a, e), F::join(b, f), F::join(c, g), F::join(d, h)];
-                let pair = [F::join(quarter[0], quarter[2]), F::join(quarter[1], quarter[3])];
-                F::join(pair[0], pair[1]).store_part(self.out.add(column), count);
-            }
-        }
-    }
-
-    /// More rows, up to `WIDTH` columns.
-    #[inline(always)]
-    unsafe fn many_rows<S: Simd>(&self) {
-        let mut partials = [const { std::mem::MaybeUninit::<f64>::uninit() }; PARTIALS * WIDTH];
-        let partials: *mut f64 = partials.as_mut_ptr().cast();
-        let used = self.rows.min(PARTIALS);
-        // SAFETY: the partials of `used` rows are made before they are read; rows and columns lie
-        // inside the operand.
-        unsafe {
-            let identity = S::F64::splat(F::Combine::IDENTITY);
-            for at in (0..used * WIDTH).step_by(S::F64::LANES) {
-                identity.store(partials.add(at));
-            }
-            for row in 0..self.rows {
-                self.row::<S>(row, partials.add(row % PARTIALS * WIDTH));
-            }
-            self.halve::<S>(partials, used);
-        }
-    }
+/// A partial to be finished, and the places of those that it is joined with.
+struct Turn {
+    partial: usize,
+    base: usize,
+    waiting: usize,
+    last: bool,
+    room: *mut f64,
 }
 
 impl<F: Step, T: Float> Task for Columns<F, T> {
@@ -174,8 +204,11 @@ impl<F: Step, T: Float> Task for Columns<F, T> {
     fn run<S: Simd>(mut self) {
         // SAFETY: rows and columns lie inside the operand, and the results are as many.
         unsafe {
-            if self.rows <= FEW {
-                return self.few_rows::<S>();
+            match self.rows {
+                0..=2 => return self.few_rows::<S, 2>(),
+                3..=4 => return self.few_rows::<S, 4>(),
+                5..=FEW => return self.few_rows::<S, FEW>(),
+                _ => {}
             }
             let total = self.columns;
             for column in (0..total).step_by(WIDTH) {

@@ -2,12 +2,16 @@
 //! is in L1 it is read, folded and written. Every kernel gives the bits of its definition in
 //! `math::rows`, whose type it bears.
 //!
-//! Slices along memory are read and written where they lie; others are gathered, up to sixteen
-//! neighbours at a time, so that a cache line is read once.
+//! Slices along memory are read and written where they lie; others are gathered, as many
+//! neighbours at a time as share a cache line, so that it is read once: blocks are turned where the slices lie
+//! side by side. Gathered slices begin an odd number of cache lines apart, because at a power of
+//! two all of them fall into the same few places of a cache.
 
 use super::chunk::Chunk;
 use super::select::Run;
 use super::{Centred, Largest, Step, Sum};
+use crate::copy::Square;
+use crate::elementwise::gather;
 use crate::level::Task;
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_right;
@@ -38,9 +42,13 @@ pub trait RowKernel<const K: usize>: Rowwise<K> {
     );
 }
 
-/// Slices gathered together, and the most elements of one operand that are.
+/// The most slices gathered together, a cache line of the narrowest, and the most elements of one
+/// operand that are.
 const BESIDE: usize = 16;
 const GATHERED: usize = 1 << 16;
+
+/// Elements of the slices that are turned together: the lines they lie in stay in L1.
+const TURNED: usize = 16;
 
 /// out = F of each slice along `axis`, row-major; `shape` without the axis where F gives one
 /// number for a slice.
@@ -82,7 +90,7 @@ pub fn rows<F: RowKernel<K>, T: Float, const K: usize>(
     };
     let room = plan.room();
     let pieces = lanes.pieces(Work::Elementary, slices * n);
-    let share = slices.div_ceil(pieces);
+    let share = slices.div_ceil(pieces).next_multiple_of(plan.block());
     lanes.workers().run(slices.div_ceil(share), &|piece| {
         let slices = piece * share..slices.min((piece + 1) * share);
         with_right(|scratch| {
@@ -137,10 +145,10 @@ impl<F: RowKernel<K>, T: Float, const K: usize> Task for Piece<'_, F, T, K> {
     /// instructions (softmax took 300 ns an element so).
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let (plan, n, room) = (self.plan, self.plan.n, self.room);
+        let (plan, n, room, pitch) = (self.plan, self.plan.n, self.room, self.plan.pitch());
         let (block, written) = (plan.block(), plan.is_written_in_place());
-        let sources = room.wrapping_add(n);
-        let made = sources.wrapping_add(plan.gathered() * n);
+        let sources = room.wrapping_add(pitch);
+        let made = sources.wrapping_add(plan.gathered() * pitch);
         let mut first = self.slices.start;
         while first < self.slices.end {
             let count = block.min(self.slices.end - first);
@@ -148,11 +156,11 @@ impl<F: RowKernel<K>, T: Float, const K: usize> Task for Piece<'_, F, T, K> {
             unsafe {
                 let mut x = [[std::ptr::null(); BESIDE]; K];
                 for (k, x) in x.iter_mut().enumerate() {
-                    *x = plan.sources(k, first, count, sources, block);
+                    *x = plan.sources::<S>(k, first, count, sources);
                 }
                 let to = plan.places(first, count);
                 for (j, to) in to.iter().enumerate().take(count) {
-                    let out = if written { *to } else { made.wrapping_add(j * n) };
+                    let out = if written { *to } else { made.wrapping_add(j * pitch) };
                     let mut of = [std::ptr::null(); K];
                     for (of, x) in of.iter_mut().zip(&x) {
                         *of = x[j];
@@ -160,7 +168,7 @@ impl<F: RowKernel<K>, T: Float, const K: usize> Task for Piece<'_, F, T, K> {
                     F::kernel::<S, T>(of, n, plan.numbers, out, room);
                 }
                 if !written {
-                    scatter(made, n, plan.out_step, &to[..count]);
+                    plan.scatter::<S>(made, &to[..count]);
                 }
             }
             first += count;
@@ -181,7 +189,7 @@ impl<F: RowKernel<K>, T, const K: usize> Plan<'_, F, T, K> {
     fn block(&self) -> usize {
         match self.is_direct() && self.is_written_in_place() {
             true => 1,
-            false => BESIDE.min(GATHERED / self.n).max(1),
+            false => (64 / size_of::<T>()).min(GATHERED / self.n).max(1),
         }
     }
 
@@ -190,10 +198,16 @@ impl<F: RowKernel<K>, T, const K: usize> Plan<'_, F, T, K> {
         if self.is_direct() { 0 } else { self.block() * K }
     }
 
+    /// From one slice of the room to the next: an odd number of cache lines.
+    fn pitch(&self) -> usize {
+        let line = 64 / size_of::<T>();
+        (self.n.div_ceil(line) | 1) * line
+    }
+
     /// Elements of the room: a slice for the kernel, gathered slices, results to be scattered.
     fn room(&self) -> usize {
         let results = if self.is_written_in_place() { 0 } else { self.block() };
-        (1 + self.gathered() + results) * self.n
+        (1 + self.gathered() + results) * self.pitch()
     }
 }
 
@@ -201,14 +215,14 @@ impl<F: RowKernel<K>, T: Float, const K: usize> Plan<'_, F, T, K> {
     /// Addresses of the contiguous elements of `count` slices of operand k.
     ///
     /// # Safety
-    /// The slices exist; the room holds `block` slices for each operand.
-    unsafe fn sources(
+    /// The slices exist; the room holds a block of slices for each operand.
+    #[inline(always)]
+    unsafe fn sources<S: Simd>(
         &self,
         k: usize,
         first: usize,
         count: usize,
         room: *mut T,
-        block: usize,
     ) -> [*const T; BESIDE] {
         let mut at = [std::ptr::null(); BESIDE];
         let mut cursor = self.walks[k].at(first);
@@ -219,16 +233,44 @@ impl<F: RowKernel<K>, T: Float, const K: usize> Plan<'_, F, T, K> {
         if self.steps[k] == 1 || self.n == 1 {
             return at;
         }
-        let room = room.wrapping_add(k * block * self.n);
-        for i in 0..self.n {
+        let (pitch, step) = (self.pitch(), self.steps[k]);
+        let room = room.wrapping_add(k * self.block() * pitch);
+        let beside = lie_beside(at.iter().take(count).copied());
+        for i in (0..self.n).step_by(TURNED) {
+            let (to, columns) = (room.wrapping_add(i), TURNED.min(self.n - i));
+            let along = i as isize * step;
+            if beside {
+                let from = at[0].wrapping_offset(along);
+                Square { from, step, to, row_out: pitch, rows: count, columns }.run::<S>();
+                continue;
+            }
             for (j, at) in at.iter().enumerate().take(count) {
+                let (from, to) = (at.wrapping_offset(along), to.wrapping_add(j * pitch));
                 // SAFETY: the caller's promise.
-                unsafe {
-                    *room.add(j * self.n + i) = *at.wrapping_offset(i as isize * self.steps[k]);
-                }
+                unsafe { gather(from, step, columns, to) };
             }
         }
-        std::array::from_fn(|j| room.wrapping_add(j * self.n).cast_const())
+        std::array::from_fn(|j| room.wrapping_add(j * pitch).cast_const())
+    }
+
+    /// Writes results that were made contiguously to where they belong.
+    ///
+    /// # Safety
+    /// The slices made are as many as the places, which have room for them.
+    #[inline(always)]
+    unsafe fn scatter<S: Simd>(&self, made: *const T, to: &[*mut T]) {
+        let (pitch, step) = (self.pitch(), self.out_step);
+        if lie_beside(to.iter().map(|to| to.cast_const())) {
+            let (from, rows, columns, row_out) = (made, self.n, to.len(), step as usize);
+            return Square { from, step: pitch as isize, to: to[0], row_out, rows, columns }
+                .run::<S>();
+        }
+        for (j, to) in to.iter().enumerate() {
+            for i in 0..self.n {
+                // SAFETY: the caller's promise.
+                unsafe { *to.wrapping_offset(i as isize * step) = *made.add(j * pitch + i) };
+            }
+        }
     }
 
     /// Where the results of `count` slices begin.
@@ -246,17 +288,10 @@ impl<F: RowKernel<K>, T: Float, const K: usize> Plan<'_, F, T, K> {
     }
 }
 
-/// Writes results that were made contiguously to where they belong.
-///
-/// # Safety
-/// The room holds n results for each place, and the places have room for them at `step`.
-unsafe fn scatter<T: Copy>(made: *const T, n: usize, step: isize, to: &[*mut T]) {
-    for i in 0..n {
-        for (j, to) in to.iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { *to.wrapping_offset(i as isize * step) = *made.add(j * n + i) };
-        }
-    }
+/// Whether addresses are those of neighbours.
+fn lie_beside<T>(mut at: impl Iterator<Item = *const T>) -> bool {
+    let first = at.next().unwrap_or(std::ptr::null());
+    at.enumerate().all(|(j, one)| one == first.wrapping_add(j + 1))
 }
 
 /// A function of `K` numbers and up to four that are the same for a slice.

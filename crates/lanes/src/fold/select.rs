@@ -1,9 +1,9 @@
-//! Folds that pick an element: amax, amin, argmax, argmin. The rules of `math` make maximum and
-//! minimum independent of the order, so these need no fixed order, only the same rules.
+//! Folds that pick an element: amax, amin. The rules of `math` make maximum and minimum
+//! independent of the order, so these need no fixed order, only the same rules. Where the picked
+//! element stands is in `position`.
 //!
-//! Largest and smallest propagate NaN and put -0.0 below +0.0. Positions are those of the first
-//! NaN or, without one, of the first element that compares equal to the extreme one. The `Present`
-//! choices skip NaN; a slice of nothing else gives their identity.
+//! Largest and smallest propagate NaN and put -0.0 below +0.0. The `Present` choices skip NaN; a
+//! slice of nothing else gives their identity.
 
 use super::{Part, in_place_or_gathered, split};
 use crate::level::Task;
@@ -24,9 +24,15 @@ pub trait Choice: Copy + Send + Sync + 'static {
     const IDENTITY: f64;
     /// Whether NaN is passed over.
     const SKIPS: bool = false;
-    /// The number that is picked before another, where they differ in value.
+    /// `new` in the lanes where it is picked before `old`, else `old`; so too where one is NaN.
+    #[doc(hidden)]
+    fn pick<V: Vector>(new: V, old: V) -> V;
+    /// The lanes where `new` is picked before `old`; equal zeros are a tie, and NaN is in none.
     #[doc(hidden)]
     fn picks<R: Real>(new: R, old: R) -> R::Mask;
+    /// Whether `new` is picked before `old`; equal zeros are a tie, and NaN is never picked.
+    #[doc(hidden)]
+    fn wins<T: PartialOrd>(new: T, old: T) -> bool;
     /// Of zeros of both signs, the one that is picked.
     #[doc(hidden)]
     const ZERO: f64;
@@ -36,8 +42,16 @@ macro_rules! larger {
     () => {
         const ZERO: f64 = 0.0;
         #[inline(always)]
+        fn pick<V: Vector>(new: V, old: V) -> V {
+            new.larger(old)
+        }
+        #[inline(always)]
         fn picks<R: Real>(new: R, old: R) -> R::Mask {
             old.less(new)
+        }
+        #[inline(always)]
+        fn wins<T: PartialOrd>(new: T, old: T) -> bool {
+            new > old
         }
     };
 }
@@ -45,8 +59,16 @@ macro_rules! smaller {
     () => {
         const ZERO: f64 = -0.0;
         #[inline(always)]
+        fn pick<V: Vector>(new: V, old: V) -> V {
+            new.smaller(old)
+        }
+        #[inline(always)]
         fn picks<R: Real>(new: R, old: R) -> R::Mask {
             new.less(old)
+        }
+        #[inline(always)]
+        fn wins<T: PartialOrd>(new: T, old: T) -> bool {
+            new < old
         }
     };
 }
@@ -90,7 +112,7 @@ impl Choice for SmallestPresent {
 }
 
 /// Elements looked at together before the position inside them is searched.
-const BLOCK: usize = 4096;
+pub(super) const BLOCK: usize = 4096;
 
 /// The picked element of each slice over `axes` (ascending), row-major over the remaining axes.
 ///
@@ -130,44 +152,11 @@ pub fn extreme<C: Choice, T: Float>(
     });
 }
 
-/// The position, in its slice, of the element that `extreme` would pick.
-///
-/// # Panics
-/// As `extreme`.
-pub fn position<C: Choice, T: Float>(
-    lanes: &Lanes,
-    shape: &[usize],
-    x: Operand<T>,
-    axes: &[usize],
-    out: &mut [usize],
-) {
-    let job = Job::new(shape, x, axes, out);
-    if job.is_long(lanes) {
-        for slice in 0..job.slices {
-            let parts = job.shared(lanes, None, &|range| job.search::<C>(lanes, slice, range));
-            let best = parts
-                .into_iter()
-                .flatten()
-                .reduce(|best, new| if takes_over::<C, T>(Some(best), new.0) { new } else { best });
-            // SAFETY: no region is running; the slice has its result.
-            unsafe { *job.out.add(slice) = best.map_or(0, |(_, place)| place) };
-        }
-        return;
-    }
-    job.run(lanes, &|slices| {
-        for slice in slices {
-            let best = job.search::<C>(lanes, slice, 0..job.length);
-            // SAFETY: this piece owns the slice's result.
-            unsafe { *job.out.add(slice) = best.map_or(0, |(_, place)| place) };
-        }
-    });
-}
-
 /// The slices of one call.
 pub(super) struct Job<T, U> {
-    start: *const T,
-    kept: Walk<1>,
-    folded: Walk<1>,
+    pub(super) start: *const T,
+    pub(super) kept: Walk<1>,
+    pub(super) folded: Walk<1>,
     pub(super) slices: usize,
     pub(super) length: usize,
     pub(super) out: *mut U,
@@ -285,38 +274,6 @@ impl<T: Float, U: Send> Job<T, U> {
         });
         best
     }
-
-    /// Finds the block that holds the extreme first, then the place in it.
-    fn search<C: Choice>(
-        &self,
-        lanes: &Lanes,
-        slice: usize,
-        range: Range<usize>,
-    ) -> Option<(T, usize)> {
-        let mut best: Option<(T, usize)> = None;
-        self.blocks(slice, range, |x, from| {
-            let block = lanes.level().run(Run::<C, T>::of(x));
-            if takes_over::<C, T>(best, block) {
-                let here = |e: &T| e.wide() == block.wide() || e.wide().is_nan();
-                best = Some((block, from + x.iter().position(here).unwrap_or(0)));
-            }
-            !block.wide().is_nan()
-        });
-        best
-    }
-}
-
-/// Whether a later block's extreme is picked instead of the best so far; the first NaN stays.
-fn takes_over<C: Choice, T: Float>(best: Option<(T, usize)>, new: T) -> bool {
-    best.is_none_or(|(old, _)| {
-        let (old, new) = (old.wide(), new.wide());
-        !old.is_nan() && (new.is_nan() || wins::<C>(new, old))
-    })
-}
-
-/// Strictly picked before; equal zeros are a tie.
-fn wins<C: Choice>(new: f64, old: f64) -> bool {
-    if C::IDENTITY < 0.0 { new > old } else { new < old }
 }
 
 impl<T: Float> Job<T, T> {
@@ -344,9 +301,10 @@ impl<T: Float> Job<T, T> {
 }
 
 /// The extreme of a contiguous run.
+#[derive(Clone, Copy)]
 pub(super) struct Run<C, T> {
-    x: *const T,
-    count: usize,
+    pub(super) x: *const T,
+    pub(super) count: usize,
     choice: PhantomData<C>,
 }
 
@@ -384,7 +342,7 @@ impl<C: Choice, T: Float> Task for Rows<C, T> {
 }
 
 /// The best so far of each lane, by value alone: a NaN leaves it as it is and is remembered, and
-/// the sign of a zero is found afterwards. The definition's own text takes twice as many
+/// the sign of a zero is found afterwards. The definition's own text takes three times as many
 /// instructions for an element.
 #[derive(Clone, Copy)]
 struct Best<V: Real> {
@@ -400,23 +358,44 @@ impl<V: Vector> Best<V> {
 
     #[inline(always)]
     fn take<C: Choice>(&mut self, x: V) {
-        self.value = V::select(C::picks(x, self.value), x, self.value);
+        self.value = C::pick(x, self.value);
         if !C::SKIPS {
-            self.numbers = self.numbers.and(x.equal(x));
+            self.numbers = self.numbers.and(x.ordered(x));
         }
     }
 
+    /// Whether a NaN was met in any lane.
     #[inline(always)]
-    fn join<C: Choice>(mut self, other: Best<V>) -> Best<V> {
-        self.take::<C>(other.value);
-        self.numbers = self.numbers.and(other.numbers);
-        self
+    fn met_nan(self) -> bool {
+        V::any(self.numbers.not())
     }
 
     /// The definition's result in every lane, but for the sign of a zero.
     #[inline(always)]
     fn result(self) -> V {
         V::select(self.numbers, self.value, V::canonical_nan())
+    }
+}
+
+/// Takes four vectors into four of the best; NaN is asked for in two vectors at once.
+#[inline(always)]
+fn take_four<C: Choice, V: Vector>(best: &mut [Best<V>; 4], x: [V; 4]) {
+    for (best, x) in best.iter_mut().zip(x) {
+        best.value = C::pick(x, best.value);
+    }
+    if !C::SKIPS {
+        best[0].numbers = best[0].numbers.and(x[0].ordered(x[1]));
+        best[1].numbers = best[1].numbers.and(x[2].ordered(x[3]));
+    }
+}
+
+/// The best of four, in all their lanes.
+#[inline(always)]
+fn join<C: Choice, V: Vector>(best: [Best<V>; 4]) -> Best<V> {
+    let [a, b, c, d] = best;
+    Best {
+        value: C::pick(C::pick(d.value, c.value), C::pick(b.value, a.value)),
+        numbers: a.numbers.and(b.numbers).and(c.numbers.and(d.numbers)),
     }
 }
 
@@ -431,40 +410,52 @@ impl<C: Choice, T: Float> Task for Run<C, T> {
         let mut i = 0;
         // SAFETY: whole vectors below `count`; the last may begin before `i`.
         unsafe {
+            let load = |i: usize| T::Vector::<S>::load(self.x.add(i));
             while i + 4 * lanes <= self.count {
-                for (j, best) in best.iter_mut().enumerate() {
-                    best.take::<C>(T::Vector::<S>::load(self.x.add(i + j * lanes)));
-                }
+                let x = [load(i), load(i + lanes), load(i + 2 * lanes), load(i + 3 * lanes)];
+                take_four::<C, T::Vector<S>>(&mut best, x);
                 i += 4 * lanes;
             }
             while i + lanes <= self.count {
-                best[0].take::<C>(T::Vector::<S>::load(self.x.add(i)));
+                best[0].take::<C>(load(i));
                 i += lanes;
             }
             if i < self.count && self.count >= lanes {
-                best[1].take::<C>(T::Vector::<S>::load(self.x.add(self.count - lanes)));
+                best[1].take::<C>(load(self.count - lanes));
                 i = self.count;
             }
         }
-        let [a, b, c, d] = best;
-        let all = a.join::<C>(b).join::<C>(c.join::<C>(d)).result();
-        let mut last = [T::narrowed(C::IDENTITY); 16];
-        // SAFETY: the widest vector has 16 lanes.
-        unsafe { all.store(last.as_mut_ptr()) };
-        let mut half = lanes / 2;
-        while half > 0 {
-            for low in 0..half {
-                last[low] = C::Of::at(last[low], last[low + half]);
-            }
-            half /= 2;
-        }
-        let mut value = last[0];
+        let best = join::<C, T::Vector<S>>(best);
+        let (mut value, mut nan) = (across::<C, S, T>(best.value), best.met_nan());
         for i in i..self.count {
             // SAFETY: below `count`.
-            value = C::Of::at(value, unsafe { *self.x.add(i) });
+            let x = unsafe { *self.x.add(i) };
+            value = if C::wins(x, value) { x } else { value };
+            nan |= !C::SKIPS & x.wide().is_nan();
         }
-        if value.wide() == 0.0 { self.zero() } else { value }
+        match nan {
+            true => T::canonical_nan(),
+            false if value.wide() == 0.0 => self.zero(),
+            false => value,
+        }
     }
+}
+
+/// The best lane of a vector without NaN.
+#[inline(always)]
+fn across<C: Choice, S: Simd, T: Float>(best: T::Vector<S>) -> T {
+    let mut lanes = [T::default(); 16];
+    // SAFETY: the widest vector has 16 lanes.
+    unsafe { best.store(lanes.as_mut_ptr()) };
+    let mut half = T::Vector::<S>::LANES / 2;
+    while half > 0 {
+        for low in 0..half {
+            let (new, old) = (lanes[low + half], lanes[low]);
+            lanes[low] = if C::wins(new, old) { new } else { old };
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 impl<C: Choice, T: Float> Run<C, T> {
@@ -526,17 +517,26 @@ impl<C: Choice, T: Float> Beside<C, T> {
         }
         best
     }
-
     /// A vector of columns of a row, of which `part` count.
     #[inline(always)]
     unsafe fn vector<S: Simd>(&self, row: usize, column: usize, part: usize) -> T::Vector<S> {
         let x = self.x.wrapping_offset(row as isize * self.row_step).wrapping_add(column);
         // SAFETY: the caller says that the columns are there.
-        unsafe {
-            match part < T::Vector::<S>::LANES {
-                true => T::Vector::<S>::load_part(x, part),
-                false => T::Vector::<S>::load(x),
-            }
+        unsafe { columns::<S, T>(x, part) }
+    }
+}
+
+/// A vector of columns, of which `part` count.
+///
+/// # Safety
+/// `part` elements are readable, or a whole vector where it is not below one.
+#[inline(always)]
+pub(super) unsafe fn columns<S: Simd, T: Float>(x: *const T, part: usize) -> T::Vector<S> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match part < T::Vector::<S>::LANES {
+            true => T::Vector::<S>::load_part(x, part),
+            false => T::Vector::<S>::load(x),
         }
     }
 }

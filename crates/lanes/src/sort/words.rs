@@ -18,6 +18,16 @@ pub trait Word: Digits {
     fn wide(self) -> u64;
     /// Sorts words at a level; `spare` is room that grows as needed.
     fn sort(level: crate::Level, x: &mut [Self], spare: &mut Vec<Self>);
+    /// Sorts the first of the rows that lie one after another, and gives how many: none where a
+    /// row alone is sorted as fast.
+    fn sort_together(
+        _level: crate::Level,
+        _rows: &mut [Self],
+        _length: usize,
+        _spare: &mut Vec<Self>,
+    ) -> usize {
+        0
+    }
 }
 
 /// An element with words.

@@ -3,7 +3,7 @@
 //! Without fused multiply-add hardware at compile time `mul_add` is a call, slow and exact; the
 //! bits matter here, not the speed. Each lane computes with the scalar instances of `math`.
 
-use super::{Simd, Vector, widened_bf16};
+use super::{Simd, Vector, Words, widened_bf16};
 use rung_base::f16;
 use rung_math::{Bits, Mask, Real, Width};
 use std::num::Wrapping;
@@ -170,6 +170,17 @@ macro_rules! portable {
             }
         }
 
+        impl Words for Lanes<Wrapping<$word>, $n> {
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                self.zip(other, Ord::min)
+            }
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                self.zip(other, Ord::max)
+            }
+        }
+
         impl Real for Lanes<$t, $n> {
             type Bits = Lanes<Wrapping<$word>, $n>;
             type Mask = Lanes<bool, $n>;
@@ -261,6 +272,10 @@ macro_rules! portable {
                     // SAFETY: the caller says that `count` elements are writable.
                     unsafe { *to.add(i) = *lane }
                 }
+            }
+            #[inline(always)]
+            fn first(mask: Self::Mask) -> usize {
+                mask.0.iter().position(|lane| *lane).unwrap_or($n)
             }
             #[inline(always)]
             fn fused(self, b: Self, c: Self) -> Self {

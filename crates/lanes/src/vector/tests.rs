@@ -18,6 +18,9 @@ fn words() -> Vec<u64> {
 }
 
 static TABLE: [u64; 8] = [1, 0xFFFF_FFFF_0000_0002, 3, 4, 5 << 40, 6, 7, u64::MAX];
+/// The size that registers hold.
+static SIXTEEN: [u64; 16] =
+    [9, 8 << 33 | 1, 7, 6, 5, 4 << 60 | 2, 3, 2, 1, 0, 11, 12, u64::MAX, 14, 15, 1 << 63 | 16];
 
 /// All results of one pair, as bits; masks show as 1 and 0.
 fn results<R: Real>(a: R, b: R) -> Vec<R::Bits> {
@@ -59,6 +62,7 @@ fn results<R: Real>(a: R, b: R) -> Vec<R::Bits> {
         one(p.equal(q)),
         p.high_product(q),
         p.lookup(&TABLE),
+        p.lookup(&SIXTEEN),
     ]
 }
 
@@ -142,5 +146,63 @@ fn parts_touch_only_their_lanes_and_fused_rounds_once() {
     for level in Level::available() {
         level.run(Parts::<f32>(std::marker::PhantomData));
         level.run(Parts::<f64>(std::marker::PhantomData));
+    }
+}
+
+struct Picks<T>(Vec<T>);
+
+impl<T: Float> Task for Picks<T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let lanes = T::Vector::<S>::LANES;
+        let (zero, one) = (T::Vector::<S>::constant(0.0), T::Vector::<S>::constant(1.0));
+        for a in self.0.windows(lanes) {
+            for b in self.0.windows(lanes).step_by(5) {
+                // SAFETY: the windows hold as many elements as the vector.
+                let (x, y) =
+                    unsafe { (T::Vector::<S>::load(a.as_ptr()), Vector::load(b.as_ptr())) };
+                let ordered = T::Vector::<S>::select(x.ordered(y), one, zero);
+                let mut got = [[T::default(); 16]; 3];
+                for (got, v) in got.iter_mut().zip([x.larger(y), x.smaller(y), ordered]) {
+                    // SAFETY: the widest vector has 16 lanes.
+                    unsafe { v.store(got.as_mut_ptr()) };
+                }
+                for i in 0..lanes {
+                    let (a, b) = (a[i], b[i]);
+                    let want = [
+                        if a > b { a } else { b },
+                        if a < b { a } else { b },
+                        T::narrowed(a.partial_cmp(&b).is_some() as u8 as f64),
+                    ];
+                    for (got, want) in got.iter().zip(want) {
+                        assert_eq!(one_bit_pattern(got[i]), one_bit_pattern(want), "{a:?} {b:?}");
+                    }
+                }
+                // Unsigned words: the smaller, then the larger.
+                let (p, q) = (x.bits().smaller(y.bits()), x.bits().larger(y.bits()));
+                for (v, less) in [(p, true), (q, false)] {
+                    // SAFETY: the widest vector has 16 lanes.
+                    unsafe { T::Vector::<S>::from_bits(v).store(got[0].as_mut_ptr()) };
+                    for i in 0..lanes {
+                        let (a, b) = (one_bit_pattern(a[i]), one_bit_pattern(b[i]));
+                        let smaller = u64::from_le_bytes(a) < u64::from_le_bytes(b);
+                        let want = if smaller == less { a } else { b };
+                        assert_eq!(one_bit_pattern(got[0][i]), want);
+                    }
+                }
+                let first = a.iter().zip(b).position(|(a, b)| a < b).unwrap_or(lanes);
+                assert_eq!(T::Vector::<S>::first(x.less(y)), first);
+            }
+        }
+    }
+}
+
+#[test]
+fn extremes_take_the_second_where_neither_wins_and_first_finds_a_lane() {
+    let words = words();
+    for level in Level::available() {
+        level.run(Picks(words.iter().map(|&w| f64::from_bits(w)).collect()));
+        level.run(Picks(words.iter().map(|&w| f32::from_bits(w as u32)).collect()));
     }
 }

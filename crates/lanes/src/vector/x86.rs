@@ -35,7 +35,11 @@ macro_rules! register {
         less |$la:ident, $lb:ident| $less:expr,
         less_equal |$ea:ident, $eb:ident| $less_equal:expr,
         equal |$qa:ident, $qb:ident| $equal:expr,
-        select |$sm:ident, $sy:ident, $sn:ident| $select:expr;
+        select |$sm:ident, $sy:ident, $sn:ident| $select:expr,
+        extremes $max:ident $min:ident,
+        ordered |$oa:ident, $ob:ident| $ordered:expr,
+        unordered |$ua:ident, $ub:ident| $unordered:expr,
+        first |$fm:ident| $first:expr;
         word_splat $wsplat:ident, word_add $wadd:ident, word_sub $wsub:ident,
         word_mul |$ma:ident, $mb:ident| $wmul:expr,
         word_logic $and:ident $or:ident $xor:ident,
@@ -46,6 +50,7 @@ macro_rules! register {
         word_equal |$va:ident, $vb:ident| $wequal:expr,
         word_select |$xm:ident, $xy:ident, $xn:ident| $wselect:expr,
         high |$ha:ident, $hb:ident| $high:expr,
+        word_extremes |$pa:ident, $pb:ident| $wmin:expr, $wmax:expr,
         lookup |$index:ident, $table:ident| $lookup:expr
     ) => {
         #[doc = $doc]
@@ -150,6 +155,21 @@ macro_rules! register {
             }
         }
 
+        impl Words for $bits {
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                let ($pa, $pb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $bits($wmin) }
+            }
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                let ($pa, $pb) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $bits($wmax) }
+            }
+        }
+
         impl Real for $float {
             type Bits = $bits;
             type Mask = $mask;
@@ -202,6 +222,12 @@ macro_rules! register {
                 let ($sm, $sy, $sn) = (mask.0, yes.0, no.0);
                 // SAFETY: see above.
                 unsafe { $float($select) }
+            }
+            #[inline(always)]
+            fn is_nan(self) -> $mask {
+                let ($ua, $ub) = (self.0, self.0);
+                // SAFETY: see above.
+                unsafe { $mask($unordered) }
             }
             #[inline(always)]
             fn rare(mask: $mask, usual: Self, slow: impl FnOnce() -> Self) -> Self {
@@ -257,6 +283,29 @@ macro_rules! register {
             fn fused(self, b: Self, c: Self) -> Self {
                 // SAFETY: see above.
                 unsafe { $float($fma(self.0, b.0, c.0)) }
+            }
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                // SAFETY: see above.
+                unsafe { $float($max(self.0, other.0)) }
+            }
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                // SAFETY: see above.
+                unsafe { $float($min(self.0, other.0)) }
+            }
+            #[inline(always)]
+            fn ordered(self, other: Self) -> $mask {
+                let ($oa, $ob) = (self.0, other.0);
+                // SAFETY: see above.
+                unsafe { $mask($ordered) }
+            }
+            #[inline(always)]
+            fn first(mask: $mask) -> usize {
+                let $fm = mask.0;
+                // SAFETY: see above.
+                #[allow(unused_unsafe)]
+                unsafe { $first }
             }
             #[inline(always)]
             fn multiply_add(self, b: Self, c: Self) -> Self {

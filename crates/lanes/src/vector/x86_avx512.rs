@@ -1,7 +1,7 @@
 //! The 512-bit registers; masks are the processor's mask registers.
 
 use super::x86::{operators, register};
-use super::{Simd, Vector};
+use super::{Simd, Vector, Words};
 use rung_math::{Bits, Mask, Real, Width};
 use std::arch::x86_64::*;
 
@@ -152,7 +152,11 @@ register!(
     less |a, b| _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b),
     less_equal |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b),
     equal |a, b| _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b),
-    select |m, yes, no| _mm512_mask_blend_ps(m, no, yes);
+    select |m, yes, no| _mm512_mask_blend_ps(m, no, yes),
+    extremes _mm512_max_ps _mm512_min_ps,
+    ordered |a, b| _mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, b),
+    unordered |a, b| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, b),
+    first |m| m.trailing_zeros() as usize;
     word_splat _mm512_set1_epi32, word_add _mm512_add_epi32, word_sub _mm512_sub_epi32,
     word_mul |a, b| _mm512_mullo_epi32(a, b),
     word_logic _mm512_and_si512 _mm512_or_si512 _mm512_xor_si512,
@@ -163,6 +167,7 @@ register!(
     word_equal |a, b| _mm512_cmpeq_epu32_mask(a, b),
     word_select |m, yes, no| _mm512_mask_blend_epi32(m, no, yes),
     high |a, b| U32x16(high32(a.0, b.0)),
+    word_extremes |a, b| _mm512_min_epu32(a, b), _mm512_max_epu32(a, b),
     lookup |index, table| lookup32(index, table)
 );
 
@@ -179,7 +184,11 @@ register!(
     less |a, b| _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b),
     less_equal |a, b| _mm512_cmp_pd_mask::<_CMP_LE_OQ>(a, b),
     equal |a, b| _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a, b),
-    select |m, yes, no| _mm512_mask_blend_pd(m, no, yes);
+    select |m, yes, no| _mm512_mask_blend_pd(m, no, yes),
+    extremes _mm512_max_pd _mm512_min_pd,
+    ordered |a, b| _mm512_cmp_pd_mask::<_CMP_ORD_Q>(a, b),
+    unordered |a, b| _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(a, b),
+    first |m| m.trailing_zeros() as usize;
     word_splat _mm512_set1_epi64, word_add _mm512_add_epi64, word_sub _mm512_sub_epi64,
     word_mul |a, b| _mm512_mullo_epi64(a, b),
     word_logic _mm512_and_si512 _mm512_or_si512 _mm512_xor_si512,
@@ -190,5 +199,6 @@ register!(
     word_equal |a, b| _mm512_cmpeq_epu64_mask(a, b),
     word_select |m, yes, no| _mm512_mask_blend_epi64(m, no, yes),
     high |a, b| U64x8(high64(a.0, b.0)),
+    word_extremes |a, b| _mm512_min_epu64(a, b), _mm512_max_epu64(a, b),
     lookup |index, table| lookup64(index, table)
 );

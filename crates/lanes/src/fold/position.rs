@@ -1,0 +1,264 @@
+//! Where the picked element of a slice stands: argmax, argmin. The position is that of the first
+//! NaN or, without one, of the first element that compares equal to the extreme one, so that
+//! zeros of both signs are a tie.
+//!
+//! A slice along memory is read twice, a block of L1 at a time: for the extreme, then up to its
+//! place. Slices that lie side by side keep the place beside the value in each lane.
+
+use super::select::{BLOCK, Job, Run};
+use super::{Choice, select};
+use crate::Lanes;
+use crate::level::Task;
+use crate::operand::Operand;
+use crate::vector::{Float, Simd, Vector};
+use rung_math::{Mask, Real};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The position, in its slice, of the element that `extreme` would pick.
+///
+/// # Panics
+/// As `extreme`.
+pub fn position<C: Choice, T: Float>(
+    lanes: &Lanes,
+    shape: &[usize],
+    x: Operand<T>,
+    axes: &[usize],
+    out: &mut [usize],
+) {
+    let job = Job::new(shape, x, axes, out);
+    if job.is_long(lanes) {
+        for slice in 0..job.slices {
+            let parts = job.shared(lanes, None, &|range| job.search::<C>(lanes, slice, range));
+            let best = parts
+                .into_iter()
+                .flatten()
+                .reduce(|best, new| if takes_over::<C, T>(Some(best), new.0) { new } else { best });
+            // SAFETY: no region is running; the slice has its result.
+            unsafe { *job.out.add(slice) = best.map_or(0, |(_, place)| place) };
+        }
+        return;
+    }
+    job.run(lanes, &|slices| {
+        if job.beside() && job.length <= COUNTED && !C::SKIPS {
+            job.columns::<C>(lanes, slices);
+        } else if job.along_memory() && job.length <= BLOCK {
+            job.rows::<C>(lanes, slices);
+        } else {
+            for slice in slices {
+                let best = job.search::<C>(lanes, slice, 0..job.length);
+                // SAFETY: this piece owns the slice's result.
+                unsafe { *job.out.add(slice) = best.map_or(0, |(_, place)| place) };
+            }
+        }
+    });
+}
+
+/// Rows up to which f32 counts them exactly.
+const COUNTED: usize = 1 << f32::MANTISSA_DIGITS;
+
+impl<T: Float> Job<T, usize> {
+    /// Finds the block that holds the extreme first, then the place in it.
+    fn search<C: Choice>(
+        &self,
+        lanes: &Lanes,
+        slice: usize,
+        range: Range<usize>,
+    ) -> Option<(T, usize)> {
+        let mut best: Option<(T, usize)> = None;
+        self.blocks(slice, range, |x, from| {
+            let run = Run::<C, T>::of(x);
+            let block = lanes.level().run(run);
+            if takes_over::<C, T>(best, block) {
+                best = Some((block, from + lanes.level().run(Place { run, value: block })));
+            }
+            !block.wide().is_nan()
+        });
+        best
+    }
+
+    fn rows<C: Choice>(&self, lanes: &Lanes, slices: Range<usize>) {
+        self.runs(slices, |x, slice, rows| {
+            // SAFETY: the slices lie inside the operand.
+            let first = unsafe { Run::at(x, self.length) };
+            let out = self.out.wrapping_add(slice);
+            lanes.level().run(Rows::<C, T> { first, row_step: self.slice_step(), rows, out });
+        });
+    }
+
+    fn columns<C: Choice>(&self, lanes: &Lanes, slices: Range<usize>) {
+        self.runs(slices, |x, slice, columns| {
+            lanes.level().run(Beside::<C, T> {
+                x,
+                row_step: self.row_step(),
+                rows: self.length,
+                columns,
+                out: self.out.wrapping_add(slice),
+                choice: PhantomData,
+            });
+        });
+    }
+}
+
+/// Whether a later block's extreme is picked instead of the best so far; the first NaN stays.
+fn takes_over<C: Choice, T: Float>(best: Option<(T, usize)>, new: T) -> bool {
+    best.is_none_or(|(old, _)| {
+        let (old, new) = (old.wide(), new.wide());
+        !old.is_nan() && (new.is_nan() || C::wins(new, old))
+    })
+}
+
+/// Where the extreme of a run stands first.
+struct Place<C, T> {
+    run: Run<C, T>,
+    value: T,
+}
+
+impl<C: Choice, T: Float> Task for Place<C, T> {
+    type Output = usize;
+
+    /// The extreme of a run with NaN is NaN, so only then NaN has to be looked for.
+    #[inline(always)]
+    fn run<S: Simd>(self) -> usize {
+        // SAFETY: the run's elements are readable.
+        unsafe {
+            match self.value.wide().is_nan() && !C::SKIPS {
+                true => self.find::<S, true>(),
+                false => self.find::<S, false>(),
+            }
+        }
+    }
+}
+
+impl<C: Choice, T: Float> Place<C, T> {
+    /// The first element that equals the extreme, or is NaN where `NAN`.
+    #[inline(always)]
+    unsafe fn find<S: Simd, const NAN: bool>(&self) -> usize {
+        let (Run { x, count, .. }, lanes) = (self.run, T::Vector::<S>::LANES);
+        let value = T::Vector::<S>::splat(self.value);
+        let found = |i: usize| {
+            // SAFETY: asked for whole vectors below `count`.
+            let x = unsafe { T::Vector::<S>::load(x.add(i)) };
+            if NAN { x.equal(x).not() } else { x.equal(value) }
+        };
+        let mut i = 0;
+        // Four vectors a branch: the one that is left is mispredicted either way.
+        while i + 4 * lanes <= count {
+            let masks = [found(i), found(i + lanes), found(i + 2 * lanes), found(i + 3 * lanes)];
+            let [a, b, c, d] = masks;
+            if T::Vector::<S>::any(a.or(b).or(c.or(d))) {
+                let at = masks.map(T::Vector::<S>::first);
+                let vector = at.iter().position(|lane| *lane < lanes).unwrap_or(0);
+                return i + vector * lanes + at[vector];
+            }
+            i += 4 * lanes;
+        }
+        while i + lanes <= count {
+            let lane = T::Vector::<S>::first(found(i));
+            if lane < lanes {
+                return i + lane;
+            }
+            i += lanes;
+        }
+        let here = |e: T| if NAN { e.wide().is_nan() } else { e == self.value };
+        // SAFETY: below `count`.
+        (i..count).find(|i| here(unsafe { *x.add(*i) })).unwrap_or(0)
+    }
+}
+
+/// Neighbouring slices along memory, `row_step` apart, in one call.
+struct Rows<C, T> {
+    first: Run<C, T>,
+    row_step: isize,
+    rows: usize,
+    out: *mut usize,
+}
+
+impl<C: Choice, T: Float> Task for Rows<C, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        for row in 0..self.rows {
+            let x = self.first.x.wrapping_offset(row as isize * self.row_step);
+            // SAFETY: the slices lie inside the operand, each with its result.
+            unsafe {
+                let run = Run::<C, T>::at(x, self.first.count);
+                *self.out.add(row) = Place { run, value: run.run::<S>() }.run::<S>();
+            }
+        }
+    }
+}
+
+/// Slices that lie side by side, at most `COUNTED` rows: the places are numbers of the element's
+/// own type, so that one mask selects both.
+struct Beside<C, T> {
+    x: *const T,
+    row_step: isize,
+    rows: usize,
+    columns: usize,
+    out: *mut usize,
+    choice: PhantomData<C>,
+}
+
+/// Vectors of columns that are searched together.
+const GROUP: usize = 4;
+
+impl<C: Choice, T: Float> Beside<C, T> {
+    /// `N` whole vectors of columns, or one partial vector when `part` is below a vector.
+    #[inline(always)]
+    unsafe fn group<S: Simd, const N: usize>(&self, column: usize, part: usize) {
+        let lanes = T::Vector::<S>::LANES;
+        let at = |row: usize, j: usize| {
+            let x = self.x.wrapping_offset(row as isize * self.row_step);
+            // SAFETY: the caller says that the columns are there.
+            unsafe { select::columns::<S, T>(x.wrapping_add(column + j * lanes), part) }
+        };
+        let mut best: [T::Vector<S>; N] = std::array::from_fn(|j| at(0, j));
+        let mut places = [T::Vector::<S>::constant(0.0); N];
+        let one = T::Vector::<S>::constant(1.0);
+        let mut place = one;
+        for row in 1..self.rows {
+            for j in 0..N {
+                let x = at(row, j);
+                let is_nan = x.equal(x).not().and(best[j].equal(best[j]));
+                let taken = C::picks(x, best[j]).or(is_nan);
+                best[j] = T::Vector::<S>::select(taken, x, best[j]);
+                places[j] = T::Vector::<S>::select(taken, place, places[j]);
+            }
+            place = place + one;
+        }
+        for (j, places) in places.into_iter().enumerate() {
+            let mut own = [T::default(); 16];
+            // SAFETY: the widest vector has 16 lanes.
+            unsafe { places.store(own.as_mut_ptr()) };
+            for (lane, place) in own.iter().enumerate().take(part.min(lanes)) {
+                // SAFETY: the columns have their results.
+                unsafe { *self.out.add(column + j * lanes + lane) = place.wide() as usize };
+            }
+        }
+    }
+}
+
+impl<C: Choice, T: Float> Task for Beside<C, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let lanes = T::Vector::<S>::LANES;
+        let mut column = 0;
+        while column < self.columns {
+            let left = self.columns - column;
+            // SAFETY: the groups stay below `columns`.
+            unsafe {
+                if left >= GROUP * lanes {
+                    self.group::<S, GROUP>(column, lanes);
+                    column += GROUP * lanes;
+                } else {
+                    self.group::<S, 1>(column, left.min(lanes));
+                    column += lanes;
+                }
+            }
+        }
+    }
+}
