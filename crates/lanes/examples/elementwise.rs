@@ -5,6 +5,7 @@
 //! `python` (an interpreter with NumPy and SciPy, measured in turn in the same run), `rounds`.
 //! A time is the median of the rounds, of which each is the best of five calls.
 
+use rung_lanes::compiled::{Binary, Unary};
 use rung_lanes::elementwise::{map, zip};
 use rung_lanes::{Cost, Float, Lanes, Level, Operand};
 use rung_math::*;

@@ -5,11 +5,12 @@
 //! sees contiguous numbers or one repeated number. Tails use a partial vector whose other lanes
 //! are zero and are not stored. Threads take ranges of the result.
 
+use crate::compiled::{Binary, Compare, Runner, Ternary, Unary};
 use crate::level::Task;
 use crate::operand::{Cursor, Operand, Walk};
 use crate::vector::{Float, Simd, Vector};
 use crate::{Lanes, Level, Work};
-use rung_math::{Binary, Compare, Real, Ternary, Unary};
+use rung_math::Real;
 use std::marker::PhantomData;
 
 /// What an element costs; decides from which size threads help.
@@ -55,7 +56,7 @@ pub fn map<F: Unary, T: Float>(
     x: Operand<T>,
     out: &mut [T],
 ) {
-    drive::<Of1<F>, T, 1>(lanes, cost, shape, [x], out);
+    drive(lanes, F::COMPILED.runner(), cost, shape, [x], out);
 }
 
 /// out = F(a, b), in row-major order of `shape`.
@@ -70,7 +71,7 @@ pub fn zip<F: Binary, T: Float>(
     b: Operand<T>,
     out: &mut [T],
 ) {
-    drive::<Of2<F>, T, 2>(lanes, cost, shape, [a, b], out);
+    drive(lanes, F::COMPILED.runner(), cost, shape, [a, b], out);
 }
 
 /// out = 1 where F(a, b) holds, else 0, in row-major order of `shape`.
@@ -84,7 +85,7 @@ pub fn compare<F: Compare, T: Float>(
     b: Operand<T>,
     out: &mut [T],
 ) {
-    drive::<Holds<F>, T, 2>(lanes, Cost::Light, shape, [a, b], out);
+    drive(lanes, F::COMPILED.runner(), Cost::Light, shape, [a, b], out);
 }
 
 /// out = F(a, b, c), in row-major order of `shape`.
@@ -98,7 +99,7 @@ pub fn zip3<F: Ternary, T: Float>(
     operands: [Operand<T>; 3],
     out: &mut [T],
 ) {
-    drive::<Of3<F>, T, 3>(lanes, cost, shape, operands, out);
+    drive(lanes, F::COMPILED.runner(), cost, shape, operands, out);
 }
 
 /// data = F(data), in place.
@@ -106,7 +107,9 @@ pub fn map_in_place<F: Unary, T: Float>(lanes: &Lanes, cost: Cost, data: &mut [T
     let (start, shape) = (data.as_mut_ptr(), [data.len()]);
     let walk = Walk::new(&shape, [&[1]]);
     // SAFETY: one contiguous operand of exactly these elements; each is read before it is written.
-    unsafe { drive_raw::<Of1<F>, T, 1>(lanes, cost, &walk, [start.cast_const()], start, shape[0]) }
+    unsafe {
+        drive_raw(lanes, F::COMPILED.runner(), cost, &walk, [start.cast_const()], start, shape[0])
+    }
 }
 
 /// A definition of `K` numbers, whatever its trait.
@@ -118,7 +121,7 @@ macro_rules! kernel {
     ($name:ident, $trait:ident, $k:literal, |$x:ident, $f:ident| $body:expr) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name<F>(PhantomData<F>);
-        impl<$f: $trait> Kernel<$k> for $name<$f> {
+        impl<$f: rung_math::$trait> Kernel<$k> for $name<$f> {
             #[inline(always)]
             fn at<R: Real>($x: [R; $k]) -> R {
                 $body
@@ -133,8 +136,9 @@ kernel!(Holds, Compare, 2, |x, F| {
     R::select(F::at(x[0], x[1]), R::constant(1.0), R::constant(0.0))
 });
 
-fn drive<F: Kernel<K>, T: Float, const K: usize>(
+fn drive<T: Float, const K: usize>(
     lanes: &Lanes,
+    runner: Runner<T, K>,
     cost: Cost,
     shape: &[usize],
     operands: [Operand<T>; K],
@@ -144,7 +148,7 @@ fn drive<F: Kernel<K>, T: Float, const K: usize>(
     let starts = operands.map(|operand| operand.start(shape));
     let walk = Walk::new(shape, operands.map(|operand| operand.strides));
     // SAFETY: the operands were checked against the shape, and the result has its size.
-    unsafe { drive_raw::<F, T, K>(lanes, cost, &walk, starts, out.as_mut_ptr(), out.len()) }
+    unsafe { drive_raw(lanes, runner, cost, &walk, starts, out.as_mut_ptr(), out.len()) }
 }
 
 /// The first `K` sources through a kernel into `out`, `length` contiguous elements each; `out` may
@@ -152,14 +156,16 @@ fn drive<F: Kernel<K>, T: Float, const K: usize>(
 ///
 /// # Safety
 /// The sources are readable and `out` is writable over that length, at a level the processor has.
-pub(crate) unsafe fn chunk<F: Kernel<K>, T: Float, const K: usize>(
+pub(crate) unsafe fn chunk<T: Float, const K: usize>(
     level: Level,
+    runner: Runner<T, K>,
     from: [*const T; 3],
     out: *mut T,
     length: usize,
 ) {
     let sources = std::array::from_fn(|k| Source { from: from[k], advance: true });
-    level.run(Block::<F, T, K> { sources, out, length, stream: false, kernel: PhantomData });
+    // SAFETY: the caller's promise.
+    unsafe { runner(level, sources, out, length, false) };
 }
 
 /// F over packed operands as long as the result, or of one number, on this thread: the element-wise
@@ -167,8 +173,9 @@ pub(crate) unsafe fn chunk<F: Kernel<K>, T: Float, const K: usize>(
 ///
 /// # Panics
 /// When an operand has another length.
-pub(crate) fn packed<F: Kernel<K>, T: Float, const K: usize>(
+pub(crate) fn packed<T: Float, const K: usize>(
     level: Level,
+    runner: Runner<T, K>,
     operands: [&[T]; K],
     out: &mut [T],
 ) {
@@ -184,8 +191,8 @@ pub(crate) fn packed<F: Kernel<K>, T: Float, const K: usize>(
             Source { from: operand.as_ptr(), advance: true }
         }
     });
-    let out = out.as_mut_ptr();
-    level.run(Block::<F, T, K> { sources, out, length, stream: false, kernel: PhantomData });
+    // SAFETY: every source is as long as the result, or repeated over a whole vector.
+    unsafe { runner(level, sources, out.as_mut_ptr(), length, false) };
 }
 
 /// Pointers that pieces share; they write disjoint ranges.
@@ -206,8 +213,9 @@ impl<T, const K: usize> Shared<T, K> {
 
 /// # Safety
 /// Every element of the walk is readable from its start, and `out` has room for `size`.
-unsafe fn drive_raw<F: Kernel<K>, T: Float, const K: usize>(
+unsafe fn drive_raw<T: Float, const K: usize>(
     lanes: &Lanes,
+    runner: Runner<T, K>,
     cost: Cost,
     walk: &Walk<K>,
     starts: [*const T; K],
@@ -230,8 +238,8 @@ unsafe fn drive_raw<F: Kernel<K>, T: Float, const K: usize>(
         while done < count {
             let (sources, length) = walker.next(count - done);
             let out = out.wrapping_add(from + done);
-            let task = Block::<F, T, K> { sources, out, length, stream, kernel: PhantomData };
-            lanes.level().run(task);
+            // SAFETY: the sources hold these elements, and this range of the result is ours.
+            unsafe { runner(lanes.level(), sources, out, length, stream) };
             done += length;
         }
     });
@@ -239,7 +247,7 @@ unsafe fn drive_raw<F: Kernel<K>, T: Float, const K: usize>(
 
 /// A contiguous run, or one number repeated over a vector (`advance` false).
 #[derive(Clone, Copy)]
-struct Source<T> {
+pub struct Source<T> {
     from: *const T,
     advance: bool,
 }
@@ -321,6 +329,21 @@ pub(crate) unsafe fn gather<T: Copy>(from: *const T, step: isize, count: usize, 
             }
         }
     }
+}
+
+/// One run of a kernel: `length` elements of each source, or a vector of it repeated, into `out`;
+/// `stream` writes past the caches.
+///
+/// # Safety
+/// They are readable and writable, at a level the processor has.
+pub(crate) unsafe fn run_block<F: Kernel<K>, T: Float, const K: usize>(
+    level: Level,
+    sources: [Source<T>; K],
+    out: *mut T,
+    length: usize,
+    stream: bool,
+) {
+    level.run(Block::<F, T, K> { sources, out, length, stream, kernel: PhantomData });
 }
 
 /// One run of contiguous or repeated sources.

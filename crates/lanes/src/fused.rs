@@ -3,11 +3,11 @@
 //! width, so the bits are those of the chain with whole arrays between. Nothing is simplified or
 //! reordered here; which chains are worth it is the caller's knowledge.
 
-use crate::elementwise::{Holds, Of1, Of2, Of3, chunk, gather};
+use crate::compiled::{Compiled, Lanewise};
+use crate::elementwise::{chunk, gather};
 use crate::operand::{Operand, Walk};
 use crate::vector::Float;
 use crate::{Cost, Lanes, Level};
-use rung_math::{Binary, Compare, Ternary, Unary};
 use smallvec::SmallVec;
 
 /// Elements of a chunk: four numbers' rooms of f64 fill L1.
@@ -16,40 +16,45 @@ const CHUNK: usize = 1024;
 /// One step of a program: an operand is put on the stack, or a function takes its arguments from
 /// there, the last one on top, and leaves its result.
 #[derive(Clone, Copy)]
-pub struct Step<T>(Kind<T>);
-
-type Apply<T> = unsafe fn(Level, [*const T; 3], *mut T, usize);
+pub struct Step(Kind);
 
 #[derive(Clone, Copy)]
-enum Kind<T> {
+enum Kind {
     Operand(usize),
-    Apply { arity: usize, apply: Apply<T> },
+    One(&'static Compiled<1>),
+    Two(&'static Compiled<2>),
+    Three(&'static Compiled<3>),
 }
 
-impl<T: Float> Step<T> {
+impl Step {
     /// Operand number `k`.
-    pub const fn operand(k: usize) -> Step<T> {
+    pub const fn operand(k: usize) -> Step {
         Step(Kind::Operand(k))
     }
 
     /// A function of one number.
-    pub const fn unary<F: Unary>() -> Step<T> {
-        Step(Kind::Apply { arity: 1, apply: chunk::<Of1<F>, T, 1> })
+    pub const fn one<F: Lanewise<1>>() -> Step {
+        Step(Kind::One(F::COMPILED))
     }
 
-    /// A function of two numbers.
-    pub const fn binary<F: Binary>() -> Step<T> {
-        Step(Kind::Apply { arity: 2, apply: chunk::<Of2<F>, T, 2> })
+    /// A function of two numbers; of a relation, 1 where it holds, else 0.
+    pub const fn two<F: Lanewise<2>>() -> Step {
+        Step(Kind::Two(F::COMPILED))
     }
 
     /// A function of three numbers.
-    pub const fn ternary<F: Ternary>() -> Step<T> {
-        Step(Kind::Apply { arity: 3, apply: chunk::<Of3<F>, T, 3> })
+    pub const fn three<F: Lanewise<3>>() -> Step {
+        Step(Kind::Three(F::COMPILED))
     }
 
-    /// 1 where a relation holds, else 0.
-    pub const fn compare<F: Compare>() -> Step<T> {
-        Step(Kind::Apply { arity: 2, apply: chunk::<Holds<F>, T, 2> })
+    /// How many values it takes from the stack.
+    const fn arity(self) -> usize {
+        match self.0 {
+            Kind::Operand(_) => 0,
+            Kind::One(_) => 1,
+            Kind::Two(_) => 2,
+            Kind::Three(_) => 3,
+        }
     }
 }
 
@@ -62,7 +67,7 @@ struct Source<T> {
 /// What the pieces share; they write disjoint ranges of `out`.
 struct Shared<'a, T> {
     sources: &'a [Source<T>],
-    program: &'a [Step<T>],
+    program: &'a [Step],
     level: Level,
     out: *mut T,
 }
@@ -79,7 +84,7 @@ pub fn fused<T: Float>(
     lanes: &Lanes,
     cost: Cost,
     shape: &[usize],
-    program: &[Step<T>],
+    program: &[Step],
     operands: &[Operand<T>],
     out: &mut [T],
 ) {
@@ -105,13 +110,12 @@ pub fn fused<T: Float>(
 }
 
 /// The most places of the stack that the program uses.
-fn depth<T>(program: &[Step<T>], operands: usize) -> usize {
+fn depth(program: &[Step], operands: usize) -> usize {
     let (mut now, mut most) = (0_usize, 0);
     for step in program {
         now = match step.0 {
-            Kind::Operand(k) if k < operands => Some(now + 1),
-            Kind::Apply { arity, .. } => now.checked_sub(arity).map(|rest| rest + 1),
-            Kind::Operand(_) => None,
+            Kind::Operand(k) if k >= operands => None,
+            _ => now.checked_sub(step.arity()).map(|rest| rest + 1),
         }
         .expect("a fused program reads an operand or argument that is not there");
         most = most.max(now);
@@ -137,14 +141,14 @@ impl<T: Float> Shared<'_, T> {
                     // SAFETY: the caller's promise; the operand was checked against the shape.
                     stack.push(unsafe { self.sources[k].read(at, count, room) });
                 }
-                Kind::Apply { arity, apply } => {
-                    let base = stack.len() - arity;
+                _ => {
+                    let base = stack.len() - step.arity();
                     let last = i + 1 == self.program.len();
                     let to = if last { out } else { rooms.wrapping_add(base * CHUNK) };
-                    let from = std::array::from_fn(|k| stack[base + k.min(arity - 1)]);
+                    let from = std::array::from_fn(|k| stack[(base + k).min(stack.len() - 1)]);
                     // SAFETY: every argument and the result hold `count` elements; a result may
                     // take the room of an argument, which is read before it is written.
-                    unsafe { apply(self.level, from, to, count) };
+                    unsafe { self.apply(*step, from, to, count) };
                     stack.truncate(base);
                     stack.push(to.cast_const());
                 }
@@ -153,6 +157,22 @@ impl<T: Float> Shared<'_, T> {
         if stack[0] != out.cast_const() {
             // SAFETY: a program of one operand; it holds `count` elements.
             unsafe { std::ptr::copy(stack[0], out, count) };
+        }
+    }
+}
+
+impl<T: Float> Shared<'_, T> {
+    /// # Safety
+    /// As `chunk`.
+    unsafe fn apply(&self, step: Step, from: [*const T; 3], to: *mut T, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match step.0 {
+                Kind::Operand(_) => {}
+                Kind::One(f) => chunk(self.level, f.runner(), from, to, count),
+                Kind::Two(f) => chunk(self.level, f.runner(), from, to, count),
+                Kind::Three(f) => chunk(self.level, f.runner(), from, to, count),
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod agree;
 pub mod calculus;
+pub mod compiled;
 pub mod copy;
 pub mod cores;
 pub mod each;

@@ -2,16 +2,16 @@
 //! describe. An operand of one element is repeated.
 
 use crate::Lanes;
-use crate::elementwise::{Holds, Of1, Of2, packed};
+use crate::compiled::{Binary, Compare, Unary};
+use crate::elementwise::packed;
 use crate::vector::Float;
-use rung_math::{Binary, Compare, Unary};
 
 /// out = F(x).
 ///
 /// # Panics
 /// When the operand is neither as long as the result nor one number.
 pub fn map<F: Unary, T: Float>(lanes: &Lanes, x: &[T], out: &mut [T]) {
-    packed::<Of1<F>, T, 1>(lanes.level(), [x], out);
+    packed(lanes.level(), F::COMPILED.runner(), [x], out);
 }
 
 /// out = F(a, b).
@@ -19,7 +19,7 @@ pub fn map<F: Unary, T: Float>(lanes: &Lanes, x: &[T], out: &mut [T]) {
 /// # Panics
 /// As `map`.
 pub fn zip<F: Binary, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
-    packed::<Of2<F>, T, 2>(lanes.level(), [a, b], out);
+    packed(lanes.level(), F::COMPILED.runner(), [a, b], out);
 }
 
 /// out = 1 where F(a, b) holds, else 0.
@@ -27,7 +27,7 @@ pub fn zip<F: Binary, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) 
 /// # Panics
 /// As `map`.
 pub fn compare<F: Compare, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
-    packed::<Holds<F>, T, 2>(lanes.level(), [a, b], out);
+    packed(lanes.level(), F::COMPILED.runner(), [a, b], out);
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub(crate) mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_avx512;
 
+use crate::compiled::{Compiled, Runner};
 use crate::{Lanes, Matrix};
 use rung_base::{bf16, f16};
 use rung_math::{Bits, Mask, Real};
@@ -40,6 +41,9 @@ pub trait Float:
     /// As many elements as the f64 vector has lanes must be writable at `to`.
     #[doc(hidden)]
     unsafe fn store_narrowed<S: Simd>(x: S::F64, to: *mut Self);
+    /// This width's kernel.
+    #[doc(hidden)]
+    fn runner<const K: usize>(compiled: &Compiled<K>) -> Runner<Self, K>;
     /// `product::stack`. A method, so that the kernels are compiled in this crate and not again in
     /// every crate that calls it.
     #[doc(hidden)]
@@ -58,6 +62,10 @@ impl Float for f32 {
     unsafe fn widen<S: Simd>(from: *const f32) -> S::F64 {
         // SAFETY: the caller's promise.
         unsafe { S::widen(from) }
+    }
+    #[inline]
+    fn runner<const K: usize>(compiled: &Compiled<K>) -> Runner<f32, K> {
+        compiled.single()
     }
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -89,6 +97,10 @@ impl Float for f64 {
     unsafe fn widen<S: Simd>(from: *const f64) -> S::F64 {
         // SAFETY: the caller's promise.
         unsafe { S::F64::load(from) }
+    }
+    #[inline]
+    fn runner<const K: usize>(compiled: &Compiled<K>) -> Runner<f64, K> {
+        compiled.double()
     }
     #[inline(always)]
     fn wide(self) -> f64 {

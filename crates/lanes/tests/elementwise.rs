@@ -1,10 +1,11 @@
 //! Element-wise drivers against the scalar definitions, over layouts and lengths that hurt.
 
+use rung_lanes::compiled::{Binary, Compare, Unary};
 use rung_lanes::elementwise::{compare, map, map_in_place, zip, zip3};
 use rung_lanes::{Cost, Float, Lanes, Level, Operand};
 use rung_math::{
-    Abs, Add, Binary, Clip, Compare, Div, Equal, Less, Maximum, Minimum, Mul, Negative, NotEqual,
-    Real, Relu, Sign, Sqrt, Sub, Ternary, Unary,
+    Abs, Add, Clip, Div, Equal, Less, Maximum, Minimum, Mul, Negative, NotEqual, Real, Relu, Sign,
+    Sqrt, Sub,
 };
 
 fn specials<T: Float>(seed: u64, count: usize) -> Vec<T> {
@@ -152,7 +153,7 @@ fn three_operands_and_in_place() {
     ];
     zip3::<Clip, f32>(&lanes, Cost::Light, &shape, operands, &mut out);
     for (i, got) in out.iter().enumerate() {
-        let want = <Clip as Ternary>::at(x[i / 100], low[i % 100 * 100 + i / 100], 5.0);
+        let want = <Clip as rung_math::Ternary>::at(x[i / 100], low[i % 100 * 100 + i / 100], 5.0);
         assert_same(*got, want, "clip");
     }
     let mut data = specials::<f64>(3, 100_003);

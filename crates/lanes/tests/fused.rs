@@ -30,17 +30,17 @@ fn chain<T: Float>(lanes: &Lanes, [rows, columns]: [usize; 2]) {
     let program = [
         Step::operand(0),
         Step::operand(2),
-        Step::compare::<Less>(),
+        Step::two::<Less>(),
         Step::operand(0),
         Step::operand(1),
-        Step::binary::<Mul>(),
+        Step::two::<Mul>(),
         Step::operand(2),
-        Step::binary::<Add>(),
+        Step::two::<Add>(),
         Step::operand(0),
-        Step::binary::<Div>(),
-        Step::unary::<Tanh>(),
+        Step::two::<Div>(),
+        Step::one::<Tanh>(),
         Step::operand(1),
-        Step::ternary::<Clip>(),
+        Step::three::<Clip>(),
     ];
     let mut got = vec![T::default(); size];
     fused(lanes, Cost::Light, &shape, &program, &operands, &mut got);

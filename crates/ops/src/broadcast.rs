@@ -17,11 +17,11 @@ use crate::samples;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
 use rung_kernel::broadcast;
+use rung_lanes::compiled::{Binary, Compare};
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Lanes, each, small};
 use rung_math::{
-    self as math, Binary, Compare, Graph, IntegerBinary, IntegerCompare, Width, trace_binary,
-    trace_compare,
+    self as math, Graph, IntegerBinary, IntegerCompare, Width, trace_binary, trace_compare,
 };
 use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
@@ -182,14 +182,14 @@ const fn rungs<F: Binary>(
 const fn arithmetic<F: Binary + IntegerBinary>() -> Op {
     let quick = Quick::Two(quick::<F>);
     let rungs = rungs::<F>(portable::<F>, arithmetic_lanes::<F>);
-    Op { quick, chain: Link::binary::<F>(Cost::Light), ..operation(prepare_arithmetic, rungs) }
+    Op { quick, chain: Link::two::<F>(Cost::Light), ..operation(prepare_arithmetic, rungs) }
 }
 
 const fn floating<F: Binary>() -> Op {
     let rungs = rungs::<F>(floating_portable::<F>, lanes::<F>);
     Op {
         quick: Quick::Two(quick::<F>),
-        chain: Link::binary::<F>(Cost::Light),
+        chain: Link::two::<F>(Cost::Light),
         ..operation(prepare_floating, rungs)
     }
 }
@@ -198,7 +198,7 @@ const fn floating<F: Binary>() -> Op {
 const fn elementary<F: Binary>() -> Op {
     Op {
         quick: Quick::Two(quick::<F>),
-        chain: Link::binary::<F>(Cost::Elementary),
+        chain: Link::two::<F>(Cost::Elementary),
         exact: Exactness::Ulp(1),
         ..operation(prepare_elementary, elementary_rungs::<F>(floating_portable::<F>, lanes::<F>))
     }
@@ -221,7 +221,7 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
         library: Entry::None(NO_LIBRARY),
         device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
     };
-    let (quick, chain) = (Quick::Two(quick_mask::<F>), Link::compare::<F>());
+    let (quick, chain) = (Quick::Two(quick_mask::<F>), Link::two::<F>(Cost::Light));
     Op { parameters: MASK_PAIR, result: MASK, quick, chain, ..operation(prepare_mask, rungs) }
 }
 
@@ -333,7 +333,7 @@ pub fn pairwise<T: Element, O: Element>(call: &Call, f: impl Fn(T, T) -> O) -> R
 }
 
 fn portable<F: Binary + IntegerBinary>(call: &Call) -> Result<Array> {
-    at_compute_type!(call, T => pairwise::<T, T>(call, |a, b| <F as Binary>::at(a, b)),
+    at_compute_type!(call, T => pairwise::<T, T>(call, |a, b| <F as math::Binary>::at(a, b)),
         pairwise::<i64, i64>(call, |a, b| <F as IntegerBinary>::at(a, b)))
 }
 
@@ -344,7 +344,7 @@ pub fn floating_portable<F: Binary>(call: &Call) -> Result<Array> {
 
 fn mask_portable<F: Compare + IntegerCompare>(call: &Call) -> Result<Array> {
     at_compute_type!(call,
-        T => pairwise::<T, T>(call, |a, b| <F as Compare>::at(a, b) as u8 as T),
+        T => pairwise::<T, T>(call, |a, b| <F as math::Compare>::at(a, b) as u8 as T),
         pairwise::<i64, f64>(call, |a, b| <F as IntegerCompare>::at(a, b) as u8 as f64))
 }
 

@@ -23,8 +23,8 @@ pub enum Step {
 pub fn run(lanes: &Lanes, steps: &[Step], operands: &[Part]) -> Option<Result<Array>> {
     let shape = common_shape(steps, operands)?;
     match common_type(operands)? {
-        ElementType::F64 => run_at(lanes, steps, operands, shape, |link| link.double),
-        ElementType::F32 => run_at(lanes, steps, operands, shape, |link| link.single),
+        ElementType::F64 => run_at::<f64>(lanes, steps, operands, shape),
+        ElementType::F32 => run_at::<f32>(lanes, steps, operands, shape),
         _ => None,
     }
 }
@@ -99,7 +99,6 @@ fn run_at<T: Float + Convert>(
     steps: &[Step],
     operands: &[Part],
     shape: Shape,
-    link_at: fn(&Link) -> LaneStep<T>,
 ) -> Option<Result<Array>> {
     let numbers: Option<SmallVec<[T; 16]>> = operands
         .iter()
@@ -119,7 +118,7 @@ fn run_at<T: Float + Convert>(
             Part::Array(_) => crate::call::lanes_operand(views.next()?),
         });
     }
-    let (program, cost) = program(steps, link_at);
+    let (program, cost) = program(steps);
     Some(Array::build::<T>(shape.clone(), |out| {
         fused::fused(lanes, cost, &shape, &program, &sources, out);
     }))
@@ -135,10 +134,7 @@ fn array_of(part: Part, shape: &Shape) -> Option<Array> {
 }
 
 /// The steps as the lanes take them, and the cost of the dearest.
-fn program<T: Float>(
-    steps: &[Step],
-    link_at: fn(&Link) -> LaneStep<T>,
-) -> (SmallVec<[LaneStep<T>; 32]>, Cost) {
+fn program(steps: &[Step]) -> (SmallVec<[LaneStep; 32]>, Cost) {
     let (mut program, mut cost, mut operands) = (SmallVec::new(), Cost::Light, 0);
     for step in steps {
         program.push(match step {
@@ -150,7 +146,7 @@ fn program<T: Float>(
                 if link.cost == Cost::Elementary {
                     cost = Cost::Elementary;
                 }
-                link_at(link)
+                link.step
             }
         });
     }

@@ -12,9 +12,10 @@ use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{Bool, Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
+use rung_lanes::compiled::Ternary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Lanes, each};
-use rung_math::{self as math, IntegerTernary, Real, Ternary};
+use rung_math::{self as math, IntegerTernary, Real};
 use smallvec::smallvec;
 
 pub const OPS: &[Op] = &[
@@ -220,7 +221,7 @@ fn prepare_clip(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> R
 
 /// Three operands and out at the common shape.
 fn ternary_portable<F: Ternary + IntegerTernary>(call: &Call) -> Result<Array> {
-    at_compute_type!(call, T => triples::<T>(call, |a, b, c| <F as Ternary>::at(a, b, c)),
+    at_compute_type!(call, T => triples::<T>(call, |a, b, c| <F as math::Ternary>::at(a, b, c)),
         triples::<i64>(call, |a, b, c| <F as IntegerTernary>::at(a, b, c)))
 }
 

@@ -17,9 +17,10 @@ use crate::samples;
 use rung_array::Array;
 use rung_base::{ElementType, Result};
 use rung_kernel::map;
+use rung_lanes::compiled::Unary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Float, Lanes, each, small};
-use rung_math::{self as math, IntegerUnary, Unary, trace_unary};
+use rung_math::{self as math, IntegerUnary, trace_unary};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -332,7 +333,7 @@ const fn function<F: Unary>(family: Family) -> Op {
         rungs: Kernels::<F>::RUNGS,
         samples: || samples::unary(20.0),
         quick: Quick::One(quick::<F>),
-        chain: Link::unary::<F>(cost_of(family)),
+        chain: Link::one::<F>(cost_of(family)),
         ..Op::BASE
     }
 }

@@ -14,8 +14,9 @@ use crate::value::Value;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result};
 use rung_lanes::Lanes;
+use rung_lanes::compiled::{Binary, Unary};
 use rung_lanes::elementwise::{Cost, map, zip};
-use rung_math::{Binary, Gelu, GeluGradient, GeluTanh, GeluTanhGradient, Unary};
+use rung_math::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient};
 
 pub const OPS: &[Op] = &[
     Op {

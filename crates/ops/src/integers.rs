@@ -24,7 +24,7 @@ pub const OPS: &[Op] = &[
         example: "(la:power #d(2 9 -8) #d(10 0.5 3)) => #d(1024.0 3.0 -512.0)",
         exact: Exactness::Ulp(1),
         quick: Quick::Two(quick::<math::Power>),
-        chain: Link::binary::<math::Power>(Cost::Elementary),
+        chain: Link::two::<math::Power>(Cost::Elementary),
         ..operation(prepare_power, elementary_rungs::<math::Power>(power_portable, power_lanes))
     },
     Op {

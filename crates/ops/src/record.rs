@@ -12,10 +12,10 @@ use crate::samples::Sample;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result};
+use rung_lanes::compiled::Lanewise;
 use rung_lanes::fused::Step;
 use rung_lanes::{Cost, Lanes};
 use rung_library::Library;
-use rung_math::{Binary, Compare, Unary};
 use smallvec::smallvec;
 use std::cmp::Ordering;
 
@@ -75,22 +75,16 @@ pub struct Link {
     /// How many operands it takes.
     pub arity: usize,
     pub cost: Cost,
-    pub single: Step<f32>,
-    pub double: Step<f64>,
+    pub step: Step,
 }
 
 impl Link {
-    pub const fn unary<F: Unary>(cost: Cost) -> Option<Link> {
-        Some(Link { arity: 1, cost, single: Step::unary::<F>(), double: Step::unary::<F>() })
+    pub const fn one<F: Lanewise<1>>(cost: Cost) -> Option<Link> {
+        Some(Link { arity: 1, cost, step: Step::one::<F>() })
     }
 
-    pub const fn binary<F: Binary>(cost: Cost) -> Option<Link> {
-        Some(Link { arity: 2, cost, single: Step::binary::<F>(), double: Step::binary::<F>() })
-    }
-
-    pub const fn compare<F: Compare>() -> Option<Link> {
-        let (single, double) = (Step::compare::<F>(), Step::compare::<F>());
-        Some(Link { arity: 2, cost: Cost::Light, single, double })
+    pub const fn two<F: Lanewise<2>>(cost: Cost) -> Option<Link> {
+        Some(Link { arity: 2, cost, step: Step::two::<F>() })
     }
 }
 

@@ -6,8 +6,9 @@
 use super::double::{HALF_PI, Value};
 use super::error::Expected;
 use super::reference;
+use rung_lanes::compiled::{Binary, Unary};
 use rung_lanes::{Cost, Float, Lanes, Operand, elementwise};
-use rung_math::{self as math, Binary, Graph, Unary, Width, trace_binary, trace_unary};
+use rung_math::{self as math, Graph, Width, trace_binary, trace_unary};
 use std::f64::consts;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -67,8 +68,8 @@ macro_rules! one {
             reference: reference::$name,
             lanes_single: map::<math::$f, f32>,
             lanes_double: map::<math::$f, f64>,
-            single: <math::$f as Unary>::at::<f32>,
-            double: <math::$f as Unary>::at::<f64>,
+            single: <math::$f as math::Unary>::at::<f32>,
+            double: <math::$f as math::Unary>::at::<f64>,
             trace: trace_unary::<math::$f>,
         }
     };
@@ -82,8 +83,8 @@ macro_rules! two {
             expected: $name,
             lanes_single: zip::<math::$f, f32>,
             lanes_double: zip::<math::$f, f64>,
-            single: <math::$f as Binary>::at::<f32>,
-            double: <math::$f as Binary>::at::<f64>,
+            single: <math::$f as math::Binary>::at::<f32>,
+            double: <math::$f as math::Binary>::at::<f64>,
             trace: trace_binary::<math::$f>,
         }
     };
