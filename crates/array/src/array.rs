@@ -17,6 +17,7 @@ pub struct Array {
 }
 
 impl Array {
+    #[inline]
     fn packed(storage: Storage, element_type: ElementType, shape: Shape) -> Array {
         let strides = shape.strides();
         Array { storage: Arc::new(storage), element_type, shape, strides, offset: 0 }
@@ -40,6 +41,7 @@ impl Array {
 
     /// An array whose elements `fill` writes, all of them, in row-major order. The slice holds
     /// old values until then.
+    #[inline]
     pub fn build<T: Element>(shape: Shape, fill: impl FnOnce(&mut [T])) -> Result<Array> {
         let count = shape.size();
         let mut storage = Storage::unspecified::<T>(count)?;
@@ -81,10 +83,12 @@ impl Array {
         })
     }
 
+    #[inline]
     pub fn element_type(&self) -> ElementType {
         self.element_type
     }
 
+    #[inline]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -94,6 +98,7 @@ impl Array {
     }
 
     /// The number of elements.
+    #[inline]
     pub fn size(&self) -> usize {
         self.shape.size()
     }
@@ -109,11 +114,13 @@ impl Array {
     }
 
     /// True when the elements lie one after another in row-major order.
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         is_row_major(&self.shape, &self.strides)
     }
 
     /// The elements as `T`. Panics when `T` is not the element type: a mistake of the caller.
+    #[inline]
     pub fn view<T: Element>(&self) -> View<'_, T> {
         assert_eq!(T::TYPE, self.element_type, "array viewed at another element type");
         View {
@@ -125,6 +132,7 @@ impl Array {
     }
 
     /// The elements in row-major order, when they lie so in memory and have type `T`.
+    #[inline]
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
         (T::TYPE == self.element_type).then(|| self.view::<T>().contiguous()).flatten()
     }

@@ -14,6 +14,7 @@ pub struct View<'a, T> {
 
 impl<'a, T: Element> View<'a, T> {
     /// The elements in row-major order, when they lie so in memory.
+    #[inline]
     pub fn contiguous(&self) -> Option<&'a [T]> {
         match self.shape.size() {
             // A row of an array without columns may begin beyond the storage.
@@ -85,6 +86,7 @@ impl<'a, T: Element> View<'a, T> {
 
 /// True when the strides walk the elements of `shape` one after another. Axes of extent 1 have
 /// no stride that matters, and an array without elements is row-major whatever its strides.
+#[inline]
 pub fn is_row_major(shape: &Shape, strides: &[isize]) -> bool {
     if shape.contains(&0) {
         return true;

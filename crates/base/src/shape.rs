@@ -43,16 +43,19 @@ impl Shape {
         Shape::new([rows, columns])
     }
 
+    #[inline]
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
     /// The number of elements.
+    #[inline]
     pub fn size(&self) -> usize {
         self.0.iter().product()
     }
 
     /// Row-major strides.
+    #[inline]
     pub fn strides(&self) -> Strides {
         let mut strides: Strides = smallvec::smallvec![1; self.rank()];
         for axis in (1..self.rank()).rev() {
@@ -136,6 +139,7 @@ fn mismatch(a: &Shape, b: &Shape) -> Error {
 
 impl std::ops::Deref for Shape {
     type Target = [usize];
+    #[inline]
     fn deref(&self) -> &[usize] {
         &self.0
     }

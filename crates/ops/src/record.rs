@@ -99,7 +99,16 @@ pub enum Part<'a> {
 const SMALL: usize = 4096;
 
 impl<'a> Part<'a> {
+    /// How many elements it has; a number counts as one.
+    pub fn count(self) -> usize {
+        match self {
+            Part::Array(a) => a.size(),
+            Part::Number(_) => 1,
+        }
+    }
+
     /// The array, if it is small.
+    #[inline]
     pub fn small(self) -> Option<&'a Array> {
         match self {
             Part::Array(a) if a.size() <= SMALL => Some(a),
@@ -108,6 +117,7 @@ impl<'a> Part<'a> {
     }
 
     /// The elements, or a number rounded once to their type.
+    #[inline]
     pub fn elements<T: Element + Convert>(self, number: &'a mut [T; 1]) -> Option<&'a [T]> {
         match self {
             Part::Array(a) => a.as_slice::<T>(),

@@ -198,7 +198,9 @@ fn what_a_chain_does_not_take_is_left_to_its_calls() {
     use Step::Operand as X;
     let steps = [X, X, find("mul"), X, find("add")];
     let column = zeros(f64s, &[3, 1]);
-    let (a, b) = (zeros(f64s, &[3, 4]), zeros(f32s, &[3, 4]));
+    let (a, b) = (zeros(f64s, &[3, 4000]), zeros(f32s, &[3, 4000]));
+    let small = zeros(f64s, &[8]);
+    assert!(declines(&[small.clone(), small.clone(), small], &steps), "small");
     // Two numbers meet: their product is the language's affair.
     assert!(declines(&[number.clone(), number.clone(), a.clone()], &steps));
     assert!(declines(&[a.clone(), b, a.clone()], &steps), "two widths");

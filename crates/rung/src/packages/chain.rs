@@ -100,13 +100,15 @@ fn together(
 
 /// Each function called as its form says, with errors placed there.
 fn one_by_one(lisp: &mut Lisp, chain: &Chain, operands: &[Value]) -> Outcome {
-    let (mut operands, mut stack) = (operands.iter(), Vec::new());
+    let (mut operands, mut stack) = (operands.iter(), Vec::with_capacity(8));
     for step in &chain.steps {
         match step {
             Step::Argument => stack.extend(operands.next().cloned()),
             Step::Call { function, count, span } => {
-                let arguments = stack.split_off(stack.len().saturating_sub(*count));
-                stack.push(lisp.call_at(*function, &arguments, *span)?);
+                let base = stack.len().saturating_sub(*count);
+                let value = lisp.call_at(*function, &stack[base..], *span)?;
+                stack.truncate(base);
+                stack.push(value);
             }
         }
     }
