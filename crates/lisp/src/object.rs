@@ -218,6 +218,8 @@ pub enum Object {
     Bignum(BigInt),
     /// A ratio.
     Ratio(Ratio),
+    /// A complex number.
+    Complex(crate::numbers::Complex),
     /// A general array.
     Array(GeneralArray),
     /// A hash table.
@@ -291,6 +293,8 @@ impl Children for Object {
             }
             Object::Stream(stream) => stream.children(visit),
             Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
+            // Its parts are numbers, which refer to nothing.
+            Object::Complex(_) => {}
             Object::Packed(_) | Object::RandomState(_) | Object::Foreign(_) => {}
         }
     }
