@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use crate::heap::{Children, Ref};
+use crate::heap::{Children, Edge, Pool, Ref};
 use crate::native::NativeFunction;
 use crate::source::Span;
 use crate::symbol::Symbol;
@@ -417,8 +417,16 @@ impl Code {
 }
 
 impl Children for Code {
+    const POOL: Pool = Pool::Code;
+
     fn children(&self, visit: &mut dyn FnMut(&Value)) {
-        self.constants.iter().for_each(visit);
+        self.constants.iter().for_each(&mut *visit);
+        [&self.name, &self.lambda_list, &self.documentation].into_iter().for_each(visit);
+    }
+
+    /// Not the siblings: several templates share their list, which counts once.
+    fn bodies(&self, visit: &mut dyn FnMut(Edge)) {
+        self.templates.iter().for_each(|template| visit(template.code.edge()));
     }
 }
 
@@ -433,6 +441,8 @@ pub struct Captures {
 }
 
 impl Children for Captures {
+    const POOL: Pool = Pool::Captures;
+
     fn children(&self, visit: &mut dyn FnMut(&Value)) {
         self.values.iter().for_each(visit);
     }
@@ -455,9 +465,14 @@ pub enum Function {
 }
 
 impl Children for Function {
-    fn children(&self, visit: &mut dyn FnMut(&Value)) {
+    const POOL: Pool = Pool::Function;
+
+    fn children(&self, _visit: &mut dyn FnMut(&Value)) {}
+
+    fn bodies(&self, visit: &mut dyn FnMut(Edge)) {
         if let Function::Closure(closure) = self {
-            closure.captures.children(visit);
+            visit(closure.captures.edge());
+            visit(closure.code.edge());
         }
     }
 }

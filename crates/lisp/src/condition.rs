@@ -120,7 +120,9 @@ impl Condition {
         if let Message::Wanted { got, .. } = &self.message {
             visit(got);
         }
-        self.slots.borrow().iter().for_each(|(_, value)| visit(value));
+        if let Ok(slots) = self.slots.try_borrow() {
+            slots.iter().for_each(|(_, value)| visit(value));
+        }
     }
 
     /// This condition as an object of the language.

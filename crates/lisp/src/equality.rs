@@ -127,6 +127,7 @@ pub fn hash_eql(value: &Value) -> u64 {
                 let low = ratio.denominator.iter_u64_digits().fold(10, mix);
                 ratio.numerator.iter_u64_digits().fold(low, mix)
             }
+            Object::Complex(z) => mix(mix(16, hash_eql(&z.real)), hash_eql(&z.imaginary)),
             _ => mix(8, object.address() as u64),
         },
     }
@@ -152,6 +153,10 @@ pub fn hash_equalp(value: &Value) -> u64 {
         Value::Char(c) => mix(6, c.to_lowercase().fold(0, |hash, c| mix(hash, c as u64))),
         Value::String(text) => {
             hash_text(text, |c| c.to_lowercase().fold(0, |h, c| mix(h, c as u64)))
+        }
+        // A complex number may equal a real one by its real part, so that decides.
+        Value::Object(object) if matches!(**object, Object::Complex(_)) => {
+            value.as_complex().map_or(13, |z| hash_equalp(&z.real))
         }
         _ if value.is_number() => {
             crate::numbers::to_double(value).map_or(13, |x| mix(13, (x + 0.0).to_bits()))

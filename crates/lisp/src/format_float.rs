@@ -45,7 +45,7 @@ impl Run<'_> {
         arguments: &mut Arguments,
     ) -> Outcome<()> {
         let argument = self.next(directive, arguments)?;
-        if !argument.is_number() {
+        if !argument.is_real() {
             return self.not_a_number(directive, parameters, &argument);
         }
         let float = to_float(self.lisp, "format", &argument, None)?;

@@ -59,6 +59,9 @@ impl Hasher for Mixed {
     }
 }
 
+/// What an entry takes: two values, the mark of a gap, and a place in the index.
+const ENTRY: usize = 72;
+
 #[derive(Default)]
 struct Contents {
     /// `None` is a gap.
@@ -116,6 +119,12 @@ impl HashTable {
         contents.entries.push(Some((key, value)));
         contents.index.entry(hash).or_default().push(position);
         contents.count += 1;
+        let entries = contents.entries.len();
+        drop(contents);
+        // Told to the collector each time it has doubled.
+        if entries.is_power_of_two() && entries >= 1024 {
+            crate::heap::charge(entries / 2 * ENTRY);
+        }
     }
 
     /// Removes a key; whether it was there.
@@ -157,10 +166,17 @@ impl HashTable {
     }
 
     pub(crate) fn children(&self, visit: &mut dyn FnMut(&Value)) {
-        for (key, value) in self.entries() {
-            visit(&key);
-            visit(&value);
+        // Nothing while an entry is being set: then they count as held from outside.
+        let Ok(contents) = self.contents.try_borrow() else { return };
+        for (key, value) in contents.entries.iter().flatten() {
+            visit(key);
+            visit(value);
         }
+    }
+
+    /// Bytes of the entries and their index, which the collector counts.
+    pub(crate) fn weight(&self) -> usize {
+        self.contents.try_borrow().map_or(0, |contents| contents.entries.len() * ENTRY)
     }
 }
 

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use num_bigint::BigInt;
 
 use crate::condition::{Condition, Escape, Outcome};
-use crate::heap::{Children, Slot};
+use crate::heap::{Children, Pool, Slot};
 use crate::lisp::Lisp;
 use crate::package::PackageId;
 use crate::stream::Stream;
@@ -66,6 +66,9 @@ impl Cons {
 }
 
 impl Children for Cons {
+    const POOL: Pool = Pool::Cons;
+
+    #[inline]
     fn children(&self, visit: &mut dyn FnMut(&Value)) {
         self.car.children(visit);
         self.cdr.children(visit);
@@ -113,6 +116,8 @@ impl From<Vec<char>> for Text {
 }
 
 impl Children for Text {
+    const POOL: Pool = Pool::Text;
+
     fn children(&self, _visit: &mut dyn FnMut(&Value)) {}
 }
 
@@ -162,6 +167,11 @@ impl GeneralArray {
     /// The active length of a vector, the total size of any other array.
     pub fn len(&self) -> usize {
         self.fill_pointer.get().unwrap_or_else(|| self.elements.borrow().len())
+    }
+
+    /// How many elements it holds, active or not; 0 while they are being changed.
+    fn len_in_memory(&self) -> usize {
+        self.elements.try_borrow().map_or(0, |elements| elements.len())
     }
 
     /// Whether no element is active.
@@ -218,6 +228,8 @@ pub enum Object {
     Bignum(BigInt),
     /// A ratio.
     Ratio(Ratio),
+    /// A complex number.
+    Complex(crate::numbers::Complex),
     /// A general array.
     Array(GeneralArray),
     /// A hash table.
@@ -276,9 +288,11 @@ pub trait ForeignArray {
 const _: () = assert!(size_of::<Object>() <= 112);
 
 impl Children for Object {
+    const POOL: Pool = Pool::Object;
+
     fn children(&self, visit: &mut dyn FnMut(&Value)) {
         match self {
-            Object::Array(array) => array.elements.borrow().iter().for_each(visit),
+            Object::Array(array) => visit_all(&array.elements, visit),
             Object::HashTable(table) => table.children(visit),
             Object::Condition(condition) => condition.children(visit),
             Object::Class(class) => {
@@ -287,11 +301,33 @@ impl Children for Object {
             }
             Object::Instance(instance) => {
                 visit(&Value::Object(instance.class.clone()));
-                instance.slots.borrow().iter().for_each(visit);
+                visit_all(&instance.slots, visit);
             }
             Object::Stream(stream) => stream.children(visit),
             Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
+            // Its parts are numbers, which refer to nothing.
+            Object::Complex(_) => {}
             Object::Packed(_) | Object::RandomState(_) | Object::Foreign(_) => {}
         }
+    }
+
+    fn weight(&self) -> usize {
+        match self {
+            Object::Array(array) => array.len_in_memory() * size_of::<Value>(),
+            Object::HashTable(table) => table.weight(),
+            // A view may name any number of elements, so a single one counts for 1 GiB at most.
+            Object::Packed(array) => array.try_borrow().map_or(0, |array| {
+                array.size().saturating_mul(array.element_type().size()).min(1 << 30)
+            }),
+            _ => 0,
+        }
+    }
+}
+
+/// Visits what is held; nothing while somebody changes it, so that the collector takes it as
+/// held from outside.
+fn visit_all(values: &RefCell<Vec<Value>>, visit: &mut dyn FnMut(&Value)) {
+    if let Ok(values) = values.try_borrow() {
+        values.iter().for_each(visit);
     }
 }

@@ -23,6 +23,13 @@ impl Printer<'_> {
         match &**reference {
             Object::Bignum(n) => self.integer(n),
             Object::Ratio(ratio) => self.ratio(&ratio.numerator, &ratio.denominator),
+            Object::Complex(z) => {
+                self.out.push_str("#C(");
+                self.value(&z.real)?;
+                self.out.push(' ');
+                self.value(&z.imaginary)?;
+                self.out.push(')');
+            }
             Object::Array(array) => {
                 if !self.labelled(reference.address()) {
                     self.general_array(array)?;

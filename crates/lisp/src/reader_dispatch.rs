@@ -82,11 +82,21 @@ impl Reader {
             ("a", Some(rank)) => self.array(lisp, rank, rest, start).map(Item::Form),
             ("p", None) if rest.is_empty() => self.pathname(lisp, start).map(Item::Form),
             ("s", None) if rest.is_empty() => self.structure(lisp, start).map(Item::Form),
-            ("c", None) if rest.is_empty() => {
-                self.form(lisp, start)?;
-                Err(self.wrong(start, "complex numbers are not supported in this version"))
-            }
+            ("c", None) if rest.is_empty() => self.complex(lisp, start).map(Item::Form),
             _ => Err(self.wrong(start, format!("nothing is read by #{word}"))),
+        }
+    }
+
+    /// `#c(real imaginary)`.
+    fn complex(&mut self, lisp: &mut Lisp, start: usize) -> Read<Value> {
+        let form = self.form(lisp, start)?;
+        let parts = form.elements().take(3).collect::<Vec<_>>();
+        match parts.as_slice() {
+            _ if self.suppress => Ok(Value::Nil),
+            [real, imaginary] if real.is_real() && imaginary.is_real() => {
+                Ok(crate::numbers::complex(real.clone(), imaginary.clone()))
+            }
+            _ => Err(self.wrong(start, "#c wants a list of two real numbers")),
         }
     }
 

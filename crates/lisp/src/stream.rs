@@ -76,7 +76,8 @@ impl Stream {
     }
 
     pub(crate) fn children(&self, visit: &mut dyn FnMut(&Value)) {
-        match &*self.kind.borrow() {
+        let Ok(kind) = self.kind.try_borrow() else { return };
+        match &*kind {
             StreamKind::TwoWay { input, output } => {
                 visit(input);
                 visit(output);

@@ -213,6 +213,11 @@ impl Value {
         if let Some(Object::Ratio(ratio)) = self.as_object() { Some(ratio) } else { None }
     }
 
+    /// The complex number this is; a real number is none.
+    pub fn as_complex(&self) -> Option<&crate::numbers::Complex> {
+        if let Some(Object::Complex(complex)) = self.as_object() { Some(complex) } else { None }
+    }
+
     /// The general array this is (a string or a packed array is none).
     pub fn as_array(&self) -> Option<&GeneralArray> {
         if let Some(Object::Array(array)) = self.as_object() { Some(array) } else { None }
@@ -250,9 +255,16 @@ impl Value {
     pub fn is_number(&self) -> bool {
         match self {
             Value::Fixnum(_) | Value::Double(_) | Value::Single(_) => true,
-            Value::Object(object) => matches!(**object, Object::Bignum(_) | Object::Ratio(_)),
+            Value::Object(object) => {
+                matches!(**object, Object::Bignum(_) | Object::Ratio(_) | Object::Complex(_))
+            }
             _ => false,
         }
+    }
+
+    /// Whether this is a real number.
+    pub fn is_real(&self) -> bool {
+        self.is_number() && self.as_complex().is_none()
     }
 
     /// `eql`: the same object, or numbers of one type with the same bits, or the same character.
@@ -273,6 +285,7 @@ impl Value {
                     || match (&**a, &**b) {
                         (Object::Bignum(a), Object::Bignum(b)) => a == b,
                         (Object::Ratio(a), Object::Ratio(b)) => a == b,
+                        (Object::Complex(a), Object::Complex(b)) => a.eql(b),
                         _ => false,
                     }
             }

@@ -135,7 +135,7 @@ fn errors_have_places() {
         ("1e999", "wrong 0-5: 1e999 is too large for its float type"),
         ("#\\foo", "wrong 0-5: there is no character named foo"),
         ("#<x>", "wrong 0-2: nothing is read by #<"),
-        ("#c(1 2)", "wrong 0-7: complex numbers are not supported in this version"),
+        ("#c(1 a)", "wrong 0-7: #c wants a list of two real numbers"),
         ("#2A((1 2) (3))", "wrong 0-14: array literal is ragged"),
     ]);
 }

@@ -7,7 +7,7 @@ use crate::symbol;
 use crate::value::Value;
 
 /// What one pair of a list takes: count, mark and two values.
-pub const PAIR: usize = 48;
+pub const PAIR: usize = 40;
 
 /// Sizes below 1 MiB are not checked: the check itself costs more than they do.
 const SMALL: usize = 1 << 20;

@@ -11,6 +11,7 @@ pub mod lists;
 pub mod loading;
 mod memory;
 pub mod numbers;
+pub mod numbers_elementary;
 pub mod numbers_float;
 pub mod numbers_integer;
 pub mod numbers_random;
@@ -25,6 +26,7 @@ pub mod structures;
 pub mod system;
 pub mod tables;
 pub mod types;
+mod types_complex;
 
 use std::io::{BufRead, Write};
 use std::rc::Rc;
@@ -62,18 +64,13 @@ fn tables() -> Vec<&'static [Native]> {
         system::SYSTEM,
         types::TYPES,
         numbers::NUMBERS,
+        numbers_elementary::NUMBERS,
         numbers_float::NUMBERS,
         numbers_integer::NUMBERS,
         numbers_random::NUMBERS,
         strings::STRINGS,
         characters::CHARACTERS,
         crate::reader::READER,
-        crate::printer::PRINTER,
-        crate::format::FORMAT,
-        numbers::NUMBERS,
-        numbers_float::NUMBERS,
-        numbers_integer::NUMBERS,
-        numbers_random::NUMBERS,
         crate::printer::PRINTER,
         crate::format::FORMAT,
     ];

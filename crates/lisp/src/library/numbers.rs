@@ -1,6 +1,7 @@
 //! Chapter 12 of the standard, first part: arithmetic, comparison, predicates, division and
-//! conversion. Integers as bits are in `numbers_integer`, the elementary functions and the parts
-//! of floats in `numbers_float`, `random` in `numbers_random`.
+//! conversion. Integers as bits are in `numbers_integer`, the elementary functions and complex
+//! numbers in `numbers_elementary`, the parts of floats in `numbers_float`, `random` in
+//! `numbers_random`.
 
 use std::cmp::Ordering;
 
@@ -13,10 +14,10 @@ use crate::symbol;
 use crate::value::Value;
 
 macro_rules! comparison {
-    ($name:literal, $documentation:literal, $wanted:ident, $holds:expr) => {
+    ($name:literal, $documentation:literal, $holds:expr) => {
         native($name, "number &rest numbers", $documentation, |_, arguments| {
             let holds: fn(Ordering) -> bool = $holds;
-            compare_all($name, symbol::$wanted, arguments, holds)
+            compare_all($name, arguments, holds)
         })
     };
 }
@@ -82,11 +83,17 @@ pub static NUMBERS: &[Native] = &[
     native("1-", "number", "The number minus one.", |_, arguments| {
         numbers::subtract(&arguments[0], &Value::Fixnum(1))
     }),
-    comparison!("=", "Whether all numbers are equal.", NUMBER, |o| o == Ordering::Equal),
-    comparison!("<", "Whether each is less than the next.", REAL, |o| o == Ordering::Less),
-    comparison!(">", "Whether each is greater than the next.", REAL, |o| o == Ordering::Greater),
-    comparison!("<=", "Whether none is greater than the next.", REAL, |o| o != Ordering::Greater),
-    comparison!(">=", "Whether none is less than the next.", REAL, |o| o != Ordering::Less),
+    native("=", "number &rest numbers", "Whether all numbers are equal.", |_, arguments| {
+        number("=", &arguments[0])?;
+        arguments
+            .windows(2)
+            .try_fold(true, |all, pair| Ok(numbers::same("=", &pair[0], &pair[1])? && all))
+            .map(Value::boolean)
+    }),
+    comparison!("<", "Whether each is less than the next.", |o| o == Ordering::Less),
+    comparison!(">", "Whether each is greater than the next.", |o| o == Ordering::Greater),
+    comparison!("<=", "Whether none is greater than the next.", |o| o != Ordering::Greater),
+    comparison!(">=", "Whether none is less than the next.", |o| o != Ordering::Less),
     native("/=", "number &rest numbers", "Whether no two are equal.", |_, arguments| {
         all_different(arguments)
     }),
@@ -97,8 +104,7 @@ pub static NUMBERS: &[Native] = &[
         extreme("min", arguments, Ordering::Less)
     }),
     predicate!("numberp", "Whether it is a number.", Value::is_number),
-    predicate!("realp", "Whether it is a real number.", Value::is_number),
-    predicate!("complexp", "Whether it is a complex number.", |_| false),
+    predicate!("realp", "Whether it is a real number.", Value::is_real),
     predicate!("integerp", "Whether it is an integer.", is_integer),
     predicate!("rationalp", "Whether it is an integer or a ratio.", |value| {
         is_integer(value) || value.as_ratio().is_some()
@@ -120,22 +126,6 @@ pub static NUMBERS: &[Native] = &[
     }),
     native("oddp", "integer", "Whether it is odd.", |_, arguments| {
         Ok(Value::boolean(is_odd("oddp", &arguments[0])?))
-    }),
-    native("abs", "number", "The absolute value.", |_, arguments| match &arguments[0] {
-        Value::Double(x) => Ok(Value::Double(x.abs())),
-        Value::Single(x) => Ok(Value::Single(x.abs())),
-        other if numbers::sign("abs", other)? < 0 => numbers::negate(other),
-        other => Ok(other.clone()),
-    }),
-    native("signum", "number", "-1, 0 or 1, of the number's type.", |_, arguments| {
-        let sign = numbers::sign("signum", &arguments[0])?;
-        Ok(match arguments[0] {
-            Value::Double(x) if x == 0.0 || x.is_nan() => Value::Double(x),
-            Value::Single(x) if x == 0.0 || x.is_nan() => Value::Single(x),
-            Value::Double(_) => Value::Double(f64::from(sign)),
-            Value::Single(_) => Value::Single(sign as f32),
-            _ => Value::Fixnum(i64::from(sign)),
-        })
     }),
     division!("floor", "The quotient rounded down, and the remainder.", Floor),
     division!("ceiling", "The quotient rounded up, and the remainder.", Ceiling),
@@ -172,16 +162,6 @@ pub static NUMBERS: &[Native] = &[
         };
         simplest.ok_or_else(|| not_finite("rationalize", &arguments[0]))
     }),
-    native("realpart", "number", "The number, for a real number.", |_, arguments| {
-        numbers::real("realpart", &arguments[0]).map(|_| arguments[0].clone())
-    }),
-    native("imagpart", "number", "Zero of the number's type.", |_, arguments| {
-        numbers::real("imagpart", &arguments[0])?;
-        numbers::multiply(&Value::Fixnum(0), &arguments[0])
-    }),
-    native("conjugate", "number", "The number, for a real number.", |_, arguments| {
-        numbers::real("conjugate", &arguments[0]).map(|_| arguments[0].clone())
-    }),
 ];
 
 /// Whether it is an integer of any size.
@@ -193,7 +173,7 @@ fn not_finite(operator: &str, value: &Value) -> Escape {
     Escape::unexpected(operator, "a finite number", Value::symbol(symbol::REAL), value)
 }
 
-fn number<'a>(operator: &str, value: &'a Value) -> Outcome<&'a Value> {
+pub(super) fn number<'a>(operator: &str, value: &'a Value) -> Outcome<&'a Value> {
     if value.is_number() {
         Ok(value)
     } else {
@@ -214,22 +194,11 @@ fn fold(
     }
 }
 
-fn compare_all(
-    operator: &str,
-    wanted: symbol::Symbol,
-    arguments: &[Value],
-    holds: fn(Ordering) -> bool,
-) -> Outcome {
-    if let [only] = arguments {
-        if !only.is_number() {
-            return Err(Escape::wrong_type(operator, wanted, only));
-        }
-        return Ok(Value::boolean(true));
-    }
+fn compare_all(operator: &str, arguments: &[Value], holds: fn(Ordering) -> bool) -> Outcome {
+    numbers::real(operator, &arguments[0])?;
     let mut all = true;
     for pair in arguments.windows(2) {
-        let order = numbers::compare_as(operator, wanted, &pair[0], &pair[1])?;
-        all &= order.is_some_and(holds);
+        all &= numbers::compare(operator, &pair[0], &pair[1])?.is_some_and(holds);
     }
     Ok(Value::boolean(all))
 }
@@ -240,7 +209,7 @@ fn all_different(arguments: &[Value]) -> Outcome {
     }
     for (at, a) in arguments.iter().enumerate() {
         for b in &arguments[at + 1..] {
-            if numbers::compare("/=", a, b)? == Some(Ordering::Equal) {
+            if numbers::same("/=", a, b)? {
                 return Ok(Value::Nil);
             }
         }

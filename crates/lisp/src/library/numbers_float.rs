@@ -1,63 +1,24 @@
-//! Chapter 12 of the standard: conversion to floats, the elementary functions, and the parts
-//! that a float is made of.
-//!
-//! The elementary functions are definitions of `rung_math` at the argument's own width; a
-//! rational is first made a float of `*read-default-float-format*`. Those that `rung_math` does
-//! not define yet (`tan`, `asin` ... `atanh`) are absent rather than borrowed from the host.
+//! Chapter 12 of the standard: conversion to floats, and the parts that a float is made of.
+//! The elementary functions are in `numbers_elementary`.
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
-use rung_math::Unary;
 
 use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
-use crate::numbers::{self, Real, exact, power};
+use crate::numbers::{self, exact};
 use crate::reader_token::FloatFormat;
 use crate::symbol;
 use crate::value::Value;
 
-macro_rules! elementary {
-    ($name:literal, $documentation:literal, $function:ident) => {
-        native($name, "number", $documentation, |lisp, arguments| {
-            match to_float(lisp, $name, &arguments[0], None)? {
-                Value::Single(x) => Ok(Value::Single(rung_math::$function::at(x))),
-                Value::Double(x) => Ok(Value::Double(rung_math::$function::at(x))),
-                other => Ok(other),
-            }
-        })
-    };
-}
-
 /// Chapter 12 of the standard, what concerns floats.
 pub static NUMBERS: &[Native] = &[
-    elementary!("exp", "e to the power of the number.", Exp),
-    elementary!("sin", "The sine of an angle in radians.", Sin),
-    elementary!("cos", "The cosine of an angle in radians.", Cos),
-    elementary!("tanh", "The hyperbolic tangent.", Tanh),
-    native("sqrt", "number", "The square root.", sqrt),
-    native("log", "number &optional base", "The logarithm, natural without a base.", log),
-    native("expt", "base exponent", "The base to the power of the exponent.", |lisp, arguments| {
-        let default = match FloatFormat::current(lisp) {
-            FloatFormat::Single => exact::SINGLE,
-            FloatFormat::Double => exact::DOUBLE,
-        };
-        power::expt(&arguments[0], &arguments[1], default)
-    }),
     native("float", "number &optional prototype", "The number as a float.", |lisp, arguments| {
         if let Some(prototype) = arguments.get(1) {
             float("float", prototype)?;
         }
         to_float(lisp, "float", &arguments[0], arguments.get(1))
-    }),
-    native("phase", "number", "0, or pi for a negative number.", |lisp, arguments| {
-        let negative = numbers::sign("phase", &arguments[0])? < 0;
-        let pi = Value::Double(if negative { std::f64::consts::PI } else { 0.0 });
-        if !negative && super::numbers::is_integer(&arguments[0]) {
-            return Ok(Value::Fixnum(0));
-        }
-        let like = Some(&arguments[0]).filter(|v| matches!(v, Value::Single(_) | Value::Double(_)));
-        to_float(lisp, "phase", &pi, like)
     }),
     native("decode-float", "float", "Significand, exponent and sign.", decode_float),
     native(
@@ -138,10 +99,6 @@ fn float(operator: &str, value: &Value) -> Outcome<(f64, exact::Format)> {
     }
 }
 
-fn of_format(x: f64, format: exact::Format) -> Value {
-    if format == exact::SINGLE { Value::Single(x as f32) } else { Value::Double(x) }
-}
-
 /// A real number as a float: of the type of `like` if given; else a float stays as it is and a
 /// rational gets the type that `*read-default-float-format*` names.
 pub(crate) fn to_float(
@@ -161,58 +118,6 @@ pub(crate) fn to_float(
     Ok(if single { Value::Single(real.to_single()) } else { Value::Double(real.to_double()) })
 }
 
-fn sqrt(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
-    let number = &arguments[0];
-    if numbers::sign("sqrt", number)? < 0 {
-        return Err(numbers::no_complex("sqrt", &[number]));
-    }
-    match to_float(lisp, "sqrt", number, None)? {
-        Value::Single(x) if x.is_finite() => Ok(Value::Single(rung_math::Sqrt::at(x))),
-        Value::Double(x) if x.is_finite() => Ok(Value::Double(rung_math::Sqrt::at(x))),
-        infinite => match Real::of(number) {
-            // Beyond the floats, though its root need not be.
-            Some(Real::Integer(n)) => {
-                to_float(lisp, "sqrt", &Value::integer(n.sqrt()), Some(&infinite))
-            }
-            _ => Ok(infinite),
-        },
-    }
-}
-
-fn log(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
-    let number = &arguments[0];
-    let Some(base) = arguments.get(1) else { return natural_logarithm(lisp, number, None) };
-    if let Some(exact) = power::exact_logarithm(number, base) {
-        return to_float(lisp, "log", &Value::Fixnum(exact), None);
-    }
-    let like = [number, base].into_iter().find(|value| matches!(value, Value::Double(_)));
-    let numerator = natural_logarithm(lisp, number, like)?;
-    numbers::divide(&numerator, &natural_logarithm(lisp, base, like)?)
-}
-
-fn natural_logarithm(lisp: &Lisp, number: &Value, like: Option<&Value>) -> Outcome {
-    if numbers::sign("log", number)? < 0 {
-        return Err(numbers::no_complex("log", &[number]));
-    }
-    let float = to_float(lisp, "log", number, like)?;
-    let lost = |x: f64| {
-        (x == 0.0 || x.is_infinite()) && !matches!(number, Value::Double(_) | Value::Single(_))
-    };
-    match (&float, Real::of(number)) {
-        (Value::Double(x), Some(real)) if lost(*x) => {
-            let logarithm = power::logarithm_of_rational(&real, exact::DOUBLE);
-            Ok(Value::Double(logarithm.unwrap_or(f64::NEG_INFINITY)))
-        }
-        (Value::Single(x), Some(real)) if lost(f64::from(*x)) => {
-            let logarithm = power::logarithm_of_rational(&real, exact::SINGLE);
-            Ok(Value::Single(logarithm.unwrap_or(f64::NEG_INFINITY) as f32))
-        }
-        (Value::Double(x), _) => Ok(Value::Double(rung_math::Log::at(*x))),
-        (Value::Single(x), _) => Ok(Value::Single(rung_math::Log::at(*x))),
-        _ => Ok(float),
-    }
-}
-
 fn finite_parts(operator: &str, value: &Value) -> Outcome<(bool, u64, i64, exact::Format)> {
     let (x, format) = float(operator, value)?;
     let (negative, mantissa, exponent) = exact::decode(x).ok_or_else(|| {
@@ -230,8 +135,7 @@ fn decode_float(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let (significand, exponent) =
         if mantissa == 0 { (0.0, 0) } else { (exact::scale(mantissa, -bits), exponent + bits) };
     let sign = if negative { -1.0 } else { 1.0 };
-    let parts =
-        vec![of_format(significand, format), Value::Fixnum(exponent), of_format(sign, format)];
+    let parts = vec![format.value(significand), Value::Fixnum(exponent), format.value(sign)];
     Ok(lisp.values(parts))
 }
 
@@ -258,5 +162,5 @@ fn scale_float(_: &mut Lisp, arguments: &[Value]) -> Outcome {
     if x == 0.0 {
         return Ok(arguments[0].clone());
     }
-    Ok(of_format(exact::round(&n, &d, format), format))
+    Ok(format.value(exact::round(&n, &d, format)))
 }

@@ -79,7 +79,9 @@ pub static SYSTEM: &[Native] = &[
             std::thread::sleep(left.min(Duration::from_millis(20)));
         }
     }),
-    native("rung:gc", "", "Collects memory now.", |_, _| Ok(NIL)),
+    native("rung:gc", "", "Frees circular garbage now; how many objects that were.", |_, _| {
+        Ok(Value::size(crate::heap::collect()))
+    }),
     native("uiop:command-line-arguments", "", "The program's arguments.", |lisp, _| {
         Ok(lisp.variable(symbol::COMMAND_ARGUMENTS).clone())
     }),

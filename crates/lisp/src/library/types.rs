@@ -11,7 +11,7 @@ use crate::stream::StreamKind;
 use crate::symbol::{self, Symbol, VariableKind};
 use crate::value::{T, Value, list};
 
-use super::arrays;
+use super::{arrays, types_complex};
 
 fn is_integer(value: &Value) -> bool {
     matches!(value, Value::Fixnum(_)) || value.as_bignum().is_some()
@@ -58,7 +58,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
         symbol::FLOAT => is_float(value),
         symbol::DOUBLE_FLOAT | symbol::LONG_FLOAT => matches!(value, Value::Double(_)),
         symbol::SINGLE_FLOAT | symbol::SHORT_FLOAT => matches!(value, Value::Single(_)),
-        symbol::COMPLEX => false,
+        symbol::COMPLEX => value.as_complex().is_some(),
         symbol::CHARACTER | symbol::BASE_CHAR => matches!(value, Value::Char(_)),
         symbol::STANDARD_CHAR => {
             matches!(value, Value::Char(c) if matches!(c, ' '..='~' | '\n'))
@@ -202,6 +202,7 @@ fn is_of_compound(
             }
             Ok(true)
         }
+        symbol::COMPLEX => types_complex::is_of(lisp, value, parts.first()),
         symbol::FUNCTION => Ok(value.as_function().is_some()),
         symbol::VALUES => is_of_type(lisp, value, parts.first().unwrap_or(&T)),
         symbol::ARRAY | symbol::SIMPLE_ARRAY => is_of_array(lisp, value, &parts, None),
@@ -245,7 +246,7 @@ fn is_range(head: Symbol) -> bool {
     ranges.contains(&head)
 }
 
-fn is_star(specifier: &Value) -> bool {
+pub(super) fn is_star(specifier: &Value) -> bool {
     specifier.is_symbol(symbol::STAR)
 }
 
@@ -354,6 +355,7 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
         Value::Object(object) => match &**object {
             Object::Bignum(_) => symbol::BIGNUM,
             Object::Ratio(_) => symbol::RATIO,
+            Object::Complex(z) => return types_complex::type_of(z),
             Object::HashTable(_) => symbol::HASH_TABLE,
             Object::Package(_) => symbol::PACKAGE,
             Object::Stream(_) => symbol::STREAM,
@@ -454,6 +456,7 @@ fn coerce(lisp: &mut Lisp, a: &[Value]) -> Outcome {
             let count = if is_plain { 1 } else { 2 };
             return lisp.call(&float, &arguments[..count]);
         }
+        Some(symbol::COMPLEX) => return types_complex::coerce(lisp, value, specifier),
         _ => {}
     }
     if is_of_type(lisp, value, specifier)? {
@@ -485,6 +488,7 @@ const ABOVE: &[(Symbol, &[Symbol])] = &[
     (symbol::SINGLE_FLOAT, &[symbol::FLOAT]),
     (symbol::FLOAT, &[symbol::REAL]),
     (symbol::REAL, &[symbol::NUMBER]),
+    (symbol::COMPLEX, &[symbol::NUMBER]),
     (symbol::NULL, &[symbol::SYMBOL, symbol::LIST]),
     (symbol::KEYWORD_TYPE, &[symbol::SYMBOL]),
     (symbol::BOOLEAN, &[symbol::SYMBOL]),
@@ -500,7 +504,7 @@ const ABOVE: &[(Symbol, &[Symbol])] = &[
     (symbol::COMPILED_FUNCTION, &[symbol::FUNCTION]),
 ];
 
-fn is_below(lisp: &Lisp, name: Symbol, other: Symbol) -> bool {
+pub(super) fn is_below(lisp: &Lisp, name: Symbol, other: Symbol) -> bool {
     if name == other || other == symbol::T || name == symbol::NIL {
         return true;
     }
@@ -530,6 +534,9 @@ fn subtypep(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let (type_, other) = (expanded(lisp, &a[0])?, expanded(lisp, &a[1])?);
     let answer = match (type_.as_symbol(), other.as_symbol()) {
         (Some(name), Some(other)) => Some(is_below(lisp, name, other)),
+        _ if types_complex::is_complex(&type_) => {
+            types_complex::is_below_type(lisp, &type_, &other)
+        }
         _ => crate::equality::equal(&type_, &other).then_some(true),
     };
     let (yes, sure) = (answer.unwrap_or(false), answer.is_some());

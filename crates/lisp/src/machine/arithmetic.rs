@@ -68,22 +68,15 @@ pub(super) fn compare_small(comparison: Comparison, a: &Value, small: i16) -> Ou
 #[cold]
 #[inline(never)]
 fn compare_slowly(comparison: Comparison, a: &Value, b: &Value) -> Outcome<bool> {
-    let operator = match comparison {
-        Comparison::Less => "<",
-        Comparison::Greater => ">",
-        Comparison::LessEqual => "<=",
-        Comparison::GreaterEqual => ">=",
-        Comparison::Equal => "=",
+    let (operator, holds): (_, fn(Ordering) -> bool) = match comparison {
+        Comparison::Less => ("<", Ordering::is_lt),
+        Comparison::Greater => (">", Ordering::is_gt),
+        Comparison::LessEqual => ("<=", Ordering::is_le),
+        Comparison::GreaterEqual => (">=", Ordering::is_ge),
+        Comparison::Equal => return numbers::same("=", a, b),
     };
     // NaN compares as nothing, so every question about it is answered no.
-    let Some(order) = numbers::compare(operator, a, b)? else { return Ok(false) };
-    Ok(match comparison {
-        Comparison::Less => order == Ordering::Less,
-        Comparison::Greater => order == Ordering::Greater,
-        Comparison::LessEqual => order != Ordering::Greater,
-        Comparison::GreaterEqual => order != Ordering::Less,
-        Comparison::Equal => order == Ordering::Equal,
-    })
+    Ok(numbers::compare(operator, a, b)?.is_some_and(holds))
 }
 
 #[inline(always)]

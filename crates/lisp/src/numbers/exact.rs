@@ -6,6 +6,8 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Zero};
 
+use crate::value::Value;
+
 /// A float type, as far as rounding to it is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
@@ -21,6 +23,13 @@ pub struct Format {
 pub const DOUBLE: Format = Format { precision: 53, lowest: -1074, highest: 1024 };
 /// single-float.
 pub const SINGLE: Format = Format { precision: 24, lowest: -149, highest: 128 };
+
+impl Format {
+    /// A double as a value of the format, rounded if need be.
+    pub fn value(self, x: f64) -> Value {
+        if self == SINGLE { Value::Single(x as f32) } else { Value::Double(x) }
+    }
+}
 
 /// `mantissa * 2^exponent` with the sign apart; none for infinities and NaN.
 pub fn decode(x: f64) -> Option<(bool, u64, i64)> {

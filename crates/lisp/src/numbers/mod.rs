@@ -5,6 +5,8 @@
 //! text in `decimal`. Nothing here needs a running Lisp. The language's functions are tables in
 //! `library::numbers`. A float is never touched by the host's mathematics library.
 
+pub mod complex;
+pub mod complex_functions;
 pub mod decimal;
 pub mod division;
 pub mod exact;
@@ -18,9 +20,10 @@ use num_traits::{One, Zero};
 
 use crate::condition::{Escape, Outcome};
 use crate::object::{Object, Ratio};
-use crate::symbol::{self, Symbol};
+use crate::symbol;
 use crate::value::Value;
 
+pub use complex::{Complex, complex};
 pub use division::{ceiling2, floor2, round2, truncate2};
 
 /// A real number out of its value.
@@ -203,6 +206,9 @@ impl Operation {
 
     #[cold]
     fn slow(&self, a: &Value, b: &Value) -> Outcome {
+        if a.as_complex().is_some() || b.as_complex().is_some() {
+            return complex::apply(self.name, a, b);
+        }
         let number = |value: &Value| {
             Real::of(value).ok_or_else(|| Escape::wrong_type(self.name, symbol::NUMBER, value))
         };
@@ -243,30 +249,23 @@ pub fn negate(a: &Value) -> Outcome {
     match a {
         Value::Double(x) => Ok(Value::Double(-x)),
         Value::Single(x) => Ok(Value::Single(-x)),
+        Value::Object(object) => match &**object {
+            Object::Complex(z) => complex::negated(z),
+            _ => subtract(&Value::Fixnum(0), a),
+        },
         _ => subtract(&Value::Fixnum(0), a),
     }
 }
 
 /// How two real numbers compare, exactly; none with NaN.
 pub fn compare(operator: &str, a: &Value, b: &Value) -> Outcome<Option<Ordering>> {
-    compare_as(operator, symbol::REAL, a, b)
-}
-
-/// As `compare`; a wrong argument is reported as no `wanted`.
-pub fn compare_as(
-    operator: &str,
-    wanted: Symbol,
-    a: &Value,
-    b: &Value,
-) -> Outcome<Option<Ordering>> {
     match (a, b) {
         (Value::Fixnum(x), Value::Fixnum(y)) => return Ok(Some(x.cmp(y))),
         (Value::Double(x), Value::Double(y)) => return Ok(x.partial_cmp(y)),
         (Value::Single(x), Value::Single(y)) => return Ok(x.partial_cmp(y)),
         _ => {}
     }
-    let number = |value| Real::of(value).ok_or_else(|| Escape::wrong_type(operator, wanted, value));
-    Ok(compare_reals(&number(a)?, &number(b)?))
+    Ok(compare_reals(&real(operator, a)?, &real(operator, b)?))
 }
 
 /// How two real numbers compare, exactly; none with NaN.
@@ -290,7 +289,18 @@ pub fn compare_reals(a: &Real, b: &Real) -> Option<Ordering> {
 pub fn equals(a: &Value, b: &Value) -> bool {
     match (Real::of(a), Real::of(b)) {
         (Some(x), Some(y)) => compare_reals(&x, &y) == Some(Ordering::Equal),
-        _ => false,
+        _ => (a.as_complex().is_some() || b.as_complex().is_some()) && complex::equal(a, b),
+    }
+}
+
+/// Numeric `=`, or a `type-error` for what is no number.
+pub fn same(operator: &str, a: &Value, b: &Value) -> Outcome<bool> {
+    if let (Value::Single(x), Value::Single(y)) = (a, b) {
+        return Ok(x == y);
+    }
+    match [a, b].into_iter().find(|value| !value.is_number()) {
+        Some(other) => Err(Escape::wrong_type(operator, symbol::NUMBER, other)),
+        None => Ok(equals(a, b)),
     }
 }
 
@@ -315,7 +325,7 @@ pub fn is_zero(value: &Value) -> Outcome<bool> {
         Value::Fixnum(n) => Ok(*n == 0),
         Value::Double(x) => Ok(*x == 0.0),
         Value::Single(x) => Ok(*x == 0.0),
-        _ if value.is_number() => Ok(false),
+        _ if value.is_number() => value.as_complex().map_or(Ok(false), complex::zero),
         _ => Err(Escape::wrong_type("zerop", symbol::NUMBER, value)),
     }
 }
@@ -336,17 +346,6 @@ fn sign_of(n: &BigInt) -> i32 {
         Sign::NoSign => 0,
         Sign::Plus => 1,
     }
-}
-
-/// An error of real numbers whose result would be complex.
-pub fn no_complex(operator: &str, arguments: &[&Value]) -> Escape {
-    let text = format!(
-        "{operator}: the result is complex; complex numbers are not supported in this version"
-    );
-    let operands = arguments.iter().map(|value| (*value).clone()).collect::<Vec<_>>();
-    crate::condition::Condition::new(symbol::ARITHMETIC_ERROR, text)
-        .with(symbol::KEY_OPERANDS, crate::value::list(operands))
-        .into()
 }
 
 #[cfg(test)]

@@ -5,13 +5,16 @@
 //! the true value lies within 2^-100 of half way; no host function is involved. The elementary
 //! functions of floats are definitions of `rung_math`.
 
+use std::f64::consts::PI;
 use std::sync::OnceLock;
 
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
-use super::{Real, divide, exact, multiply, no_complex, real};
+use rung_math::Unary;
+
+use super::{Real, complex, complex_functions, divide, exact, multiply};
 use crate::condition::{Escape, Outcome};
 use crate::symbol;
 use crate::value::Value;
@@ -21,34 +24,82 @@ const BIT_LIMIT: u64 = 1 << 31;
 
 /// `(expt base exponent)`; `default` is the float type that two rationals give.
 pub fn expt(base: &Value, exponent: &Value, default: exact::Format) -> Outcome {
-    let (x, y) = (real("expt", base)?, real("expt", exponent)?);
-    if let Real::Integer(n) = &y {
-        return integer_power(base, &x, n, exponent);
+    if let Some(other) = [base, exponent].into_iter().find(|value| !value.is_number()) {
+        return Err(Escape::wrong_type("expt", symbol::NUMBER, other));
     }
-    let format = match (&x, &y) {
-        (Real::Double(_), _) | (_, Real::Double(_)) => exact::DOUBLE,
-        (Real::Single(_), _) | (_, Real::Single(_)) => exact::SINGLE,
-        _ => default,
+    if let Some(Real::Integer(n)) = Real::of(exponent) {
+        return integer_power(base, &n, exponent);
+    }
+    let format = float_format(&[base, exponent], default);
+    let (Some(x), Some(y)) = (Real::of(base), Real::of(exponent)) else {
+        return complex_power(base, exponent, format);
     };
-    let narrow = |real: &Real| match format {
-        exact::SINGLE => f64::from(real.to_single()),
-        _ => real.to_double(),
-    };
-    let power = float_power(narrow(&x), narrow(&y), format)
-        .ok_or_else(|| no_complex("expt", &[base, exponent]))?;
-    Ok(if format == exact::SINGLE { Value::Single(power as f32) } else { Value::Double(power) })
+    let (x, y) = (narrowed(&x, format), narrowed(&y, format));
+    match float_power(x, y, format) {
+        Some(power) => Ok(format.value(power)),
+        None => {
+            // |x|^y turned by y half turns.
+            let length = float_power(-x, y, format).unwrap_or(f64::NAN);
+            let (cosine, sine) = (rung_math::Cos::at(y * PI), rung_math::Sin::at(y * PI));
+            Ok(complex(format.value(length * cosine), format.value(length * sine)))
+        }
+    }
 }
 
-fn integer_power(base: &Value, x: &Real, n: &BigInt, exponent: &Value) -> Outcome {
-    let one = match x {
-        Real::Single(_) => Value::Single(1.0),
-        Real::Double(_) => Value::Double(1.0),
+fn narrowed(real: &Real, format: exact::Format) -> f64 {
+    match format {
+        exact::SINGLE => f64::from(real.to_single()),
+        _ => real.to_double(),
+    }
+}
+
+/// The float type of a function of these numbers: the widest, or `default` if all are rational.
+pub fn float_format(numbers: &[&Value], default: exact::Format) -> exact::Format {
+    let parts = || numbers.iter().map(|z| z.as_complex().map_or(*z, |z| &z.real));
+    if parts().any(|part| matches!(part, Value::Double(_))) {
+        exact::DOUBLE
+    } else if parts().any(|part| matches!(part, Value::Single(_))) {
+        exact::SINGLE
+    } else {
+        default
+    }
+}
+
+/// A number as its two parts, of which a real number's second is zero.
+pub fn pair(number: &Value) -> complex_functions::Pair {
+    let double = |part| super::to_double(part).unwrap_or(f64::NAN);
+    match number.as_complex() {
+        Some(z) => (double(&z.real), double(&z.imaginary)),
+        None => (double(number), 0.0),
+    }
+}
+
+/// `exp(w log z)`.
+fn complex_power(base: &Value, exponent: &Value, format: exact::Format) -> Outcome {
+    let (z, w) = (pair(base), pair(exponent));
+    let both = |(x, y)| complex(format.value(x), format.value(y));
+    if z == (0.0, 0.0) {
+        return match w.0 > 0.0 {
+            true => Ok(both((0.0, 0.0))),
+            false => Err(Escape::division_by_zero("expt", &[base, exponent])),
+        };
+    }
+    let (length, angle) = complex_functions::log(z);
+    let product = (w.0 * length - w.1 * angle, w.0 * angle + w.1 * length);
+    Ok(both(complex_functions::exp(product)))
+}
+
+fn integer_power(base: &Value, n: &BigInt, exponent: &Value) -> Outcome {
+    let one = match base.as_complex().map_or(base, |z| &z.real) {
+        Value::Single(_) => Value::Single(1.0),
+        Value::Double(_) => Value::Double(1.0),
         _ => Value::Fixnum(1),
     };
     if n.is_zero() {
-        return Ok(one);
+        let complex_one = base.as_complex().map(|_| complex(one.clone(), Value::Fixnum(0)));
+        return Ok(complex_one.unwrap_or(one));
     }
-    check_size(x, n)?;
+    check_size(base, n)?;
     if n.is_negative() && super::is_zero(base)? && one.as_fixnum().is_some() {
         return Err(Escape::division_by_zero("expt", &[base, exponent]));
     }
@@ -63,13 +114,16 @@ fn integer_power(base: &Value, x: &Real, n: &BigInt, exponent: &Value) -> Outcom
     if n.is_negative() { divide(&one, &power) } else { Ok(power) }
 }
 
-fn check_size(x: &Real, n: &BigInt) -> Outcome<()> {
-    let bits = match x {
-        Real::Integer(n) if n.magnitude().is_one() || n.is_zero() => return Ok(()),
-        Real::Integer(n) => n.bits(),
-        Real::Ratio(ratio) => ratio.numerator.bits().max(ratio.denominator.bits()),
-        _ => return Ok(()),
+fn check_size(base: &Value, n: &BigInt) -> Outcome<()> {
+    let bits = match base.as_complex() {
+        Some(z) if length(&z.real) == 0 && length(&z.imaginary) == 1 => return Ok(()),
+        // 1 + i grows by half a bit each time, though its parts have one bit.
+        Some(z) => length(&z.real).max(length(&z.imaginary)) + 1,
+        None => length(base),
     };
+    if bits == 0 {
+        return Ok(());
+    }
     let total = BigInt::from(bits - 1) * n.abs();
     if total > BigInt::from(BIT_LIMIT) {
         return Err(Escape::of(
@@ -78,6 +132,15 @@ fn check_size(x: &Real, n: &BigInt) -> Outcome<()> {
         ));
     }
     Ok(())
+}
+
+/// The length of the longer part of a rational; 0 of a float, which never grows.
+fn length(real: &Value) -> u64 {
+    match Real::of(real) {
+        Some(Real::Integer(n)) => n.bits(),
+        Some(Real::Ratio(ratio)) => ratio.numerator.bits().max(ratio.denominator.bits()),
+        _ => 0,
+    }
 }
 
 /// `x` to the power `y`, the special cases as IEEE 754 says; none where it is complex.
