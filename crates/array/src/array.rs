@@ -1,7 +1,8 @@
 //! The array: construction, element access, and writing with copy on write.
 
+use crate::bytes::Bytes;
 use crate::convert::{Convert, Number, convert_all, does_not_fit};
-use crate::storage::Storage;
+use crate::storage::{Remote, Sight, Storage};
 use crate::view::{Offsets, View, is_row_major};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, Strides, with_element};
 use std::sync::Arc;
@@ -83,6 +84,76 @@ impl Array {
         })
     }
 
+    /// An array whose elements are on a device alone, packed there; none is fetched before
+    /// something reads it.
+    pub fn remote(
+        element_type: ElementType,
+        shape: Shape,
+        remote: Arc<dyn Remote>,
+    ) -> Result<Array> {
+        let wanted = shape.size().checked_mul(element_type.size());
+        if wanted != Some(remote.length()) {
+            let text = format!("{} bytes on a device for shape {shape}", remote.length());
+            return Err(Error::new(ErrorKind::Internal, text));
+        }
+        Ok(Array::packed(Storage::remote(remote), element_type, shape))
+    }
+
+    /// A packed array of these bytes.
+    pub fn from_bytes(element_type: ElementType, shape: Shape, bytes: Bytes) -> Result<Array> {
+        let wanted = shape.size().checked_mul(element_type.size());
+        if wanted != Some(bytes.length()) {
+            let text = format!("{} bytes for shape {shape}", bytes.length());
+            return Err(Error::new(ErrorKind::Internal, text));
+        }
+        Ok(Array::packed(Storage::here(bytes), element_type, shape))
+    }
+
+    /// Brings the elements here where they are only on a device. `view`, `as_slice`, `span` and
+    /// `numbers` cannot fail, so whoever calls them calls this first.
+    #[inline]
+    pub fn home(&self) -> Result<()> {
+        self.storage.home()
+    }
+
+    /// Whether the elements are here.
+    #[inline]
+    pub fn is_home(&self) -> bool {
+        self.storage.is_home()
+    }
+
+    /// Whether a device has, or had, a copy of the storage.
+    #[inline]
+    pub fn is_attached(&self) -> bool {
+        self.storage.copy().is_some()
+    }
+
+    /// The copy of the storage on a device; all views of it share that.
+    pub fn resident(&self) -> Option<Arc<dyn Remote>> {
+        self.storage.copy().cloned()
+    }
+
+    /// Lets a device have a copy of the whole storage, whose bytes `storage_bytes` gives. False
+    /// where another copy is known already.
+    pub fn attach(&self, remote: Arc<dyn Remote>) -> bool {
+        self.storage.attach(remote)
+    }
+
+    /// The bytes of the whole storage, which must be home.
+    pub fn storage_bytes(&self) -> &[u8] {
+        &self.storage.elements::<u8>()[..self.storage.length()]
+    }
+
+    /// The length of the whole storage in bytes.
+    pub fn storage_length(&self) -> usize {
+        self.storage.length()
+    }
+
+    /// Whether a device saw this matrix before and nothing was written since; it is seen now.
+    pub fn look(&self) -> Sight {
+        self.storage.look()
+    }
+
     #[inline]
     pub fn element_type(&self) -> ElementType {
         self.element_type
@@ -140,9 +211,15 @@ impl Array {
     /// The part of the storage that holds every element, and where in it the first one is: what
     /// a strided reader elsewhere needs, and no more.
     pub fn span<T: Element>(&self) -> (&[T], usize) {
-        let view = self.view::<T>();
+        let (range, data) = (self.reach(), self.view::<T>().data);
+        let first = self.offset.saturating_sub(range.start);
+        if range.is_empty() { (&[], 0) } else { (&data[range], first) }
+    }
+
+    /// The positions in the storage that hold the elements, from the lowest to the highest.
+    pub fn reach(&self) -> std::ops::Range<usize> {
         if self.size() == 0 {
-            return (&[], 0);
+            return 0..0;
         }
         let (mut low, mut high) = (0isize, 0isize);
         for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
@@ -151,14 +228,27 @@ impl Array {
             high += reach.max(0);
         }
         let start = (self.offset as isize + low) as usize;
-        let end = (self.offset as isize + high) as usize;
-        (&view.data[start..=end], self.offset - start)
+        start..(self.offset as isize + high) as usize + 1
+    }
+
+    /// The elements for writing all of them, in row-major order; they hold any values, of this
+    /// array or another. Nothing is brought home for them. Panics when `T` is not the element
+    /// type.
+    pub fn overwrite<T: Element>(&mut self) -> Result<&mut [T]> {
+        assert_eq!(T::TYPE, self.element_type, "array viewed at another element type");
+        let own = Arc::get_mut(&mut self.storage).is_some_and(|storage| storage.is_home());
+        if !own || !self.is_contiguous() {
+            let storage = Storage::unspecified::<T>(self.size())?;
+            *self = Array::packed(storage, self.element_type, self.shape.clone());
+        }
+        self.make_mut()
     }
 
     /// The elements for writing, in row-major order, after separating them from other arrays
-    /// that share the storage. Panics when `T` is not the element type.
+    /// that share the storage, and bringing them home. Panics when `T` is not the element type.
     pub fn make_mut<T: Element>(&mut self) -> Result<&mut [T]> {
         assert_eq!(T::TYPE, self.element_type, "array viewed at another element type");
+        self.home()?;
         if Arc::get_mut(&mut self.storage).is_none() || !self.is_contiguous() {
             *self = self.to_owned_copy()?;
         }
@@ -172,6 +262,7 @@ impl Array {
 
     /// A packed copy that shares nothing.
     pub fn to_owned_copy(&self) -> Result<Array> {
+        self.home()?;
         with_element!(self.element_type, T => {
             let view = self.view::<T>();
             Array::build::<T>(self.shape.clone(), |out| match view.contiguous() {
@@ -181,8 +272,10 @@ impl Array {
         })
     }
 
-    /// This array with its elements one after another; shares storage when they are so already.
+    /// This array with its elements here and one after another; shares storage when they are so
+    /// already.
     pub fn to_contiguous(&self) -> Result<Array> {
+        self.home()?;
         if self.is_contiguous() { Ok(self.clone()) } else { self.to_owned_copy() }
     }
 
@@ -212,12 +305,14 @@ impl Array {
     /// The element at `index`.
     pub fn get(&self, index: &[i64]) -> Result<Number> {
         let at = self.position(index)?;
+        self.home()?;
         Ok(with_element!(self.element_type, T => self.storage.elements::<T>()[at].number()))
     }
 
     /// Writes the element at `index`, rounded once to the element type.
     pub fn set(&mut self, index: &[i64], number: Number) -> Result<()> {
         self.position(index)?;
+        self.home()?;
         if Arc::get_mut(&mut self.storage).is_none() {
             *self = self.to_owned_copy()?;
         }
@@ -242,6 +337,7 @@ impl Array {
 
     /// The elements in row-major order, as numbers in a list.
     pub fn to_numbers(&self) -> Result<Vec<Number>> {
+        self.home()?;
         let mut numbers = Vec::new();
         // A broadcast view has any size.
         numbers.try_reserve_exact(self.size()).map_err(|_| {

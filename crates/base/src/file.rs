@@ -1,10 +1,12 @@
 //! Output files that are whole or absent: written beside their place, then renamed. A link is
-//! followed; a device or a pipe is written to, since there is nothing to replace.
+//! followed; a device or a pipe is written to, since there is nothing to replace. And where files go
+//! that can be made again.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a file by way of `write`; when that fails, `path` is as it was before.
 pub fn replace(
@@ -26,6 +28,23 @@ pub fn replace(
     })
 }
 
+/// The user's folder for what can be made again: `XDG_CACHE_HOME`, or the system's own place.
+pub fn cache_folder() -> Option<PathBuf> {
+    let variable = |name: &str| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    variable("XDG_CACHE_HOME").or_else(|| {
+        if cfg!(windows) {
+            variable("LOCALAPPDATA")
+        } else if cfg!(target_vendor = "apple") {
+            Some(variable("HOME")?.join("Library").join("Caches"))
+        } else {
+            Some(variable("HOME")?.join(".cache"))
+        }
+    })
+}
+
 /// What a chain of links leads to, whether or not it exists. Forty steps are what Linux takes.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_path_buf();
@@ -44,7 +63,10 @@ fn part_of(path: &Path) -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
     let mut part = std::ffi::OsString::from(".");
     part.push(name);
-    part.push(format!(".{}.part", std::process::id()));
+    // Threads of one process write their own parts.
+    static PARTS: AtomicU64 = AtomicU64::new(0);
+    let number = PARTS.fetch_add(1, Ordering::Relaxed);
+    part.push(format!(".{}-{number}.part", std::process::id()));
     Ok(path.with_file_name(part))
 }
 

@@ -110,6 +110,8 @@ pub struct Settings {
     /// The definitions alone.
     pub portable: Setting<bool>,
     pub device: Setting<DeviceChoice>,
+    /// Bytes of arrays that may stay on the device; `None` is a quarter of its memory.
+    pub device_memory: Setting<Option<u64>>,
     pub precision: Setting<Precision>,
     pub on_decline: Setting<OnDecline>,
     pub explain: Setting<Explain>,
@@ -133,6 +135,7 @@ impl Default for Settings {
             parallel: Setting::built_in(true),
             portable: Setting::default(),
             device: Setting::default(),
+            device_memory: Setting::default(),
             precision: Setting::default(),
             on_decline: Setting::default(),
             explain: Setting::default(),

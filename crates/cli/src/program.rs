@@ -30,7 +30,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
         Ok(()) => 0,
         Err(Stopped(code)) => code,
     };
-    running.explain_calls();
+    running.end();
     Ok(code)
 }
 
@@ -56,7 +56,7 @@ pub fn prompt(invocation: &Invocation) -> Result<i32, Failure> {
         Ok(()) => repl::read_and_print(&mut running),
         Err(Stopped(code)) => code,
     };
-    running.explain_calls();
+    running.end();
     Ok(code)
 }
 

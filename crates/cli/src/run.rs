@@ -264,8 +264,17 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What `--explain` prints after the run.
-    pub fn explain_calls(&self) {
+    /// What is said after the run.
+    pub fn end(&self) {
+        self.explain_calls();
+        let note = self.session.ladder.borrow().budget_note();
+        if let Some(note) = note {
+            self.invocation.screen.note(&note);
+        }
+    }
+
+    /// What `--explain` prints.
+    fn explain_calls(&self) {
         match self.invocation.request.settings.explain.value {
             Explain::Off => {}
             _ if self.session.ladder.borrow().calls.is_empty() && !self.invocation.screen.json => {

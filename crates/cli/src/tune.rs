@@ -33,7 +33,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let plan = Plan {
         threads: asked.unwrap_or_else(rung_lanes::default_threads),
         libraries: &libraries,
-        device: device.as_deref(),
+        device: device.as_ref(),
         quick: invocation.request.quick.value,
     };
     let screen = &invocation.screen;

@@ -4,10 +4,11 @@
 //! and keeps residency. Nothing here waits except `download` and `synchronize`. Failures are
 //! values with a decline code and a text. Read `wgpu` for the one binding there is so far.
 
+use rung_base::{Error, ErrorKind};
 use rung_kernel::{Launch, Variants};
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A device that passed its self-test.
 pub trait Device: Send + Sync {
@@ -19,6 +20,18 @@ pub trait Device: Send + Sync {
 
     /// A buffer holding a copy of `bytes`; the caller's memory is free on return.
     fn upload(&self, bytes: &[u8]) -> Outcome<Buffer>;
+
+    /// Overwrites the first `bytes.len()` bytes of a buffer, after what is queued; the caller's
+    /// memory is free on return. Does not wait.
+    fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Outcome<()>;
+
+    /// Bytes of device memory that are free, where the driver tells.
+    fn free_memory(&self) -> Option<u64> {
+        None
+    }
+
+    /// Gives memory that nobody uses back to the driver.
+    fn trim(&self) {}
 
     /// Queues one run of a kernel over its buffers in binding order. Does not wait: a failure on
     /// the device is reported by the next call that does.
@@ -36,16 +49,38 @@ pub trait Device: Send + Sync {
 pub struct Buffer {
     pub(crate) inner: Arc<dyn Any + Send + Sync>,
     bytes: usize,
+    capacity: usize,
 }
 
 impl Buffer {
     pub(crate) fn new(inner: Arc<dyn Any + Send + Sync>, bytes: usize) -> Buffer {
-        Buffer { inner, bytes }
+        Buffer { inner, bytes, capacity: bytes }
+    }
+
+    /// A buffer of no device, for a place that has given its own away.
+    pub(crate) fn none() -> Buffer {
+        static NONE: LazyLock<Arc<()>> = LazyLock::new(|| Arc::new(()));
+        Buffer::new(NONE.clone(), 0)
     }
 
     /// The size that was asked for.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The size it was made with.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The same memory, used for so many bytes.
+    pub(crate) fn resized(self, bytes: usize) -> Buffer {
+        Buffer { bytes, ..self }
+    }
+
+    /// Whether there are other clones.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.inner) > 1
     }
 }
 
@@ -138,6 +173,17 @@ pub struct Failure {
 impl Failure {
     pub(crate) fn new(code: FailureCode, text: impl Into<String>) -> Failure {
         Failure { code, text: text.into() }
+    }
+}
+
+impl Failure {
+    /// As the error of a reader whose elements cannot be had.
+    pub fn into_error(self) -> Error {
+        let kind = match self.code {
+            FailureCode::Memory => ErrorKind::Memory,
+            _ => ErrorKind::Device,
+        };
+        Error::new(kind, self.text)
     }
 }
 

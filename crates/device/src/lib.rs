@@ -1,13 +1,17 @@
 //! Devices: finding one, testing its rounding, and running kernels on it.
 //!
 //! A device never names an operation; it knows buffers and launches. Read `device` for the trait,
-//! `probe` for how one is found, `self_test` for what it must compute exactly.
+//! `probe` for how one is found, `self_test` for what it must compute exactly, `residency` for
+//! arrays that stay on it.
 #![warn(missing_docs)]
 
 mod device;
 mod probe;
+mod residency;
 mod self_test;
 mod wgpu;
 
 pub use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
 pub use crate::probe::{Adapter, Reason, Survey, adapters, probe, probe_with};
+pub use crate::residency::{Handle, Held, Layout, Moved, Residency};
+pub(crate) use crate::wgpu::sized;

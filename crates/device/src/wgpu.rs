@@ -1,31 +1,28 @@
-//! The wgpu binding: one queue, launches batched into a submission until a read or 64 launches,
-//! kernels as SPIR-V that goes to the driver untouched.
+//! The wgpu binding: buffers, launches and reads; kernels as SPIR-V that goes to the driver untouched.
 //!
 //! No kernel waits for the host. wgpu orders dispatches that touch the same buffer by itself.
 //! Errors never panic: the uncaptured-error handler leaves them where the next check finds them.
-//! How an adapter is chosen is in `probe`, how it is opened in `open`; Vulkan only so far.
+//! How an adapter is chosen is in `probe`, how it is opened in `open`, what is submitted when in
+//! `queue`; Vulkan only so far.
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
 use rung_kernel::{Access, Launch};
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Launches in one submission (spec: a read, 64 launches or 2 ms; the time is not watched).
+/// Launches in one submission.
 const BATCH: usize = 64;
 /// Bytes of one launch's parameters, also the largest alignment of a dynamic offset in use.
 const PARAMETER_BYTES: usize = 4 * rung_kernel::kernel::PARAMETER_WORDS;
-/// Uploads and downloads are cut into pieces of this size.
-const STAGING: usize = 16 << 20;
-/// Bytes of uploads after which they are submitted, so that their staging memory is freed.
-const MOST_WRITTEN: usize = 2 * STAGING;
-
+mod belt;
+mod cache;
 mod open;
 mod pipeline;
+mod queue;
 mod vulkan;
 
 pub(crate) use open::open;
 use pipeline::Pipeline;
+use queue::State;
 pub(crate) use vulkan::instance;
 
 pub(crate) struct WgpuDevice {
@@ -39,6 +36,8 @@ pub(crate) struct WgpuDevice {
     parameters: wgpu::Buffer,
     parameter_layout: wgpu::BindGroupLayout,
     parameter_group: wgpu::BindGroup,
+    /// Compiled kernels on disk, where there is a place for them.
+    cache: Option<cache::Cache>,
 }
 
 /// What callbacks leave for the next check.
@@ -46,23 +45,6 @@ pub(crate) struct WgpuDevice {
 struct Trouble {
     error: Mutex<Option<Failure>>,
     lost: Mutex<Option<String>>,
-}
-
-#[derive(Default)]
-struct State {
-    pipelines: HashMap<String, Arc<Pipeline>>,
-    queued: Vec<Queued>,
-    parameter_bytes: Vec<u8>,
-    /// Bytes written since the last submission, whose staging memory is held until the next.
-    written: usize,
-    /// Where downloads land; kept, because a new one costs more than a small copy.
-    landing: Option<wgpu::Buffer>,
-}
-
-struct Queued {
-    pipeline: Arc<Pipeline>,
-    buffers: wgpu::BindGroup,
-    groups: [u32; 3],
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -107,7 +89,7 @@ pub(crate) fn first_line(text: &str) -> String {
 }
 
 /// Bytes as a decline text says them.
-fn sized(bytes: u64) -> String {
+pub(crate) fn sized(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
@@ -129,9 +111,8 @@ impl WgpuDevice {
         lock(&self.trouble.error).take().map_or(Ok(()), Err)
     }
 
-    /// A buffer of at least 16 bytes (an empty binding is refused), a multiple of 4 long.
     fn create(&self, bytes: usize, usage: wgpu::BufferUsages) -> Outcome<wgpu::Buffer> {
-        let size = (bytes as u64).next_multiple_of(4).max(16);
+        let size = size_of_buffer(bytes);
         if size > self.info.max_buffer {
             let text = format!("needs {}, {} a buffer", sized(size), sized(self.info.max_buffer));
             return Err(Failure::new(FailureCode::Memory, text));
@@ -150,56 +131,9 @@ impl WgpuDevice {
         }
     }
 
-    fn write(&self, state: &mut State, buffer: &wgpu::Buffer, bytes: &[u8]) -> Outcome<()> {
-        for (piece, start) in bytes.chunks(STAGING).zip((0u64..).step_by(STAGING)) {
-            let whole = piece.len() & !3;
-            self.queue.write_buffer(buffer, start, &piece[..whole]);
-            if whole < piece.len() {
-                let mut tail = [0; 4];
-                tail[..piece.len() - whole].copy_from_slice(&piece[whole..]);
-                self.queue.write_buffer(buffer, start + whole as u64, &tail);
-            }
-            state.written += piece.len();
-            if state.written >= MOST_WRITTEN {
-                self.submit(state, |_| ());
-                self.poll(wgpu::PollType::Poll)?;
-            }
-        }
-        self.check()
-    }
-
-    /// wgpu panics when a wait fails, which happens only when the device is gone.
-    fn poll(&self, how: wgpu::PollType) -> Outcome<()> {
-        let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
-        if !matches!(polled, Ok(Ok(_))) {
-            lock(&self.trouble.lost).get_or_insert("wait failed".to_string());
-        }
-        self.check()
-    }
-
     /// After a change of variants.
     pub fn forget_pipelines(&mut self) {
         lock(&self.state).pipelines.clear();
-    }
-
-    /// Submits what is queued, then `last` in the same submission.
-    fn submit(&self, state: &mut State, last: impl FnOnce(&mut wgpu::CommandEncoder)) {
-        state.written = 0;
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        if !state.queued.is_empty() {
-            self.queue.write_buffer(&self.parameters, 0, &state.parameter_bytes);
-            state.parameter_bytes.clear();
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            for (i, queued) in state.queued.drain(..).enumerate() {
-                let [x, y, z] = queued.groups;
-                pass.set_pipeline(&queued.pipeline.pipeline);
-                pass.set_bind_group(0, &queued.buffers, &[]);
-                pass.set_bind_group(1, &self.parameter_group, &[(i * PARAMETER_BYTES) as u32]);
-                pass.dispatch_workgroups(x, y, z);
-            }
-        }
-        last(&mut encoder);
-        self.queue.submit([encoder.finish()]);
     }
 
     fn inner<'a>(&self, buffer: &'a Buffer) -> Outcome<&'a wgpu::Buffer> {
@@ -217,7 +151,11 @@ impl WgpuDevice {
             .enumerate()
             .map(|(i, buffer)| wgpu::BindGroupEntry {
                 binding: i as u32,
-                resource: buffer.as_entire_binding(),
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer,
+                    offset: 0,
+                    size: std::num::NonZeroU64::new(size_of_buffer(buffers[i].bytes())),
+                }),
             })
             .collect();
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -226,16 +164,6 @@ impl WgpuDevice {
             entries: &entries,
         });
         self.check().map(|()| group)
-    }
-
-    fn landing(&self, state: &mut State, bytes: usize) -> Outcome<wgpu::Buffer> {
-        if let Some(landing) = state.landing.as_ref().filter(|b| b.size() >= bytes as u64) {
-            return Ok(landing.clone());
-        }
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let landing = self.create(bytes.next_power_of_two().max(4096), usage)?;
-        state.landing = Some(landing.clone());
-        Ok(landing)
     }
 
     fn check_launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
@@ -281,18 +209,30 @@ impl Device for WgpuDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Outcome<Buffer> {
-        let _serial = lock(&self.state);
-        self.check()?;
+        let state = lock(&self.state);
+        self.retire_if_failed(&state)?;
         Ok(Buffer::new(Arc::new(self.create(bytes, STORAGE)?), bytes))
     }
 
     fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
         let mut state = lock(&self.state);
-        self.check()?;
+        self.retire_if_failed(&state)?;
         let buffer = self.create(bytes.len(), STORAGE)?;
-        // A new buffer: nothing queued can use it, so the copy may run before what is queued.
-        self.write(&mut state, &buffer, bytes)?;
+        self.fill(&mut state, &buffer, bytes)?;
         Ok(Buffer::new(Arc::new(buffer), bytes.len()))
+    }
+
+    fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Outcome<()> {
+        let mut state = lock(&self.state);
+        self.retire_if_failed(&state)?;
+        if bytes.len() > buffer.bytes() {
+            return Err(Failure::new(FailureCode::Driver, "write beyond the buffer"));
+        }
+        self.fill(&mut state, self.inner(buffer)?, bytes)
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        vulkan::free_memory(&self.device)
     }
 
     fn launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
@@ -301,49 +241,31 @@ impl Device for WgpuDevice {
             return Ok(());
         }
         let mut state = lock(&self.state);
-        self.check()?;
+        self.retire_if_failed(&state)?;
         let pipeline = self.pipeline(&mut state, &launch.kernel)?;
         let group = self.group(&pipeline, buffers)?;
-        let start = state.queued.len() * PARAMETER_BYTES;
-        state.parameter_bytes.resize(start + PARAMETER_BYTES, 0);
-        let bytes: &[u8] = bytemuck::cast_slice(&launch.parameters);
-        state.parameter_bytes[start..start + bytes.len()].copy_from_slice(bytes);
-        state.queued.push(Queued { pipeline, buffers: group, groups: launch.groups });
-        if state.queued.len() == BATCH {
-            self.submit(&mut state, |_| ());
-        }
-        self.check()
+        self.enqueue(&mut state, pipeline, group, launch)
     }
 
     fn download(&self, buffer: &Buffer, into: &mut [u8]) -> Outcome<()> {
         let mut state = lock(&self.state);
-        self.check()?;
+        self.retire_if_failed(&state)?;
         if into.len() > buffer.bytes() {
             return Err(Failure::new(FailureCode::Driver, "read beyond the buffer"));
         }
-        let inner = self.inner(buffer)?;
-        for (piece, start) in into.chunks_mut(STAGING).zip((0u64..).step_by(STAGING)) {
-            let landing = self.landing(&mut state, piece.len())?;
-            let size = (piece.len() as u64).next_multiple_of(4);
-            self.submit(&mut state, |encoder| {
-                encoder.copy_buffer_to_buffer(inner, start, &landing, 0, size);
-            });
-            landing.map_async(wgpu::MapMode::Read, 0..size, |_| ());
-            self.poll(wgpu::PollType::wait_indefinitely())?;
-            match landing.get_mapped_range(0..size) {
-                Ok(view) => piece.copy_from_slice(&view[..piece.len()]),
-                Err(e) => return Err(Failure::new(FailureCode::Driver, e.to_string())),
-            }
-            landing.unmap();
-        }
-        Ok(())
+        self.bring(&mut state, self.inner(buffer)?, into)
     }
 
     fn synchronize(&self) -> Outcome<()> {
         let mut state = lock(&self.state);
-        self.submit(&mut state, |_| ());
-        self.poll(wgpu::PollType::wait_indefinitely())
+        self.submit(&mut state, |_| ())?;
+        self.wait(&mut state, 0)
     }
+}
+
+/// A buffer of at least 16 bytes (an empty binding is refused), a multiple of 4 long.
+fn size_of_buffer(bytes: usize) -> u64 {
+    (bytes as u64).next_multiple_of(4).max(16)
 }
 
 const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE

@@ -266,6 +266,7 @@ fn write_mapped<T: Element, S: Element>(
     out: &mut dyn Write,
     map: impl Fn(T) -> S,
 ) -> io::Result<()> {
+    array.home().map_err(io::Error::other)?;
     let little = cfg!(target_endian = "little");
     if let (true, true, Some(cells)) = (T::TYPE == S::TYPE, little, array.as_slice::<T>()) {
         return out.write_all(bytemuck::cast_slice(cells));

@@ -45,6 +45,7 @@ pub mod numbers;
 pub mod object;
 pub mod offer;
 pub mod package;
+pub mod packed;
 pub mod printer;
 pub mod printer_float;
 mod printer_natives;

@@ -11,6 +11,7 @@ use crate::condition::{Condition, Escape, Outcome};
 use crate::heap::{Children, Pool, Slot};
 use crate::lisp::Lisp;
 use crate::package::PackageId;
+use crate::packed::Packed;
 use crate::stream::Stream;
 use crate::symbol::Symbol;
 use crate::value::Value;
@@ -247,7 +248,7 @@ pub enum Object {
     /// A pathname, as its native text.
     Pathname(String),
     /// An array of one element type; in a box, so that the other bodies stay small.
-    Packed(Box<RefCell<rung_array::Array>>),
+    Packed(Box<Packed>),
     /// A state of `random`.
     RandomState(Cell<rung_math::philox::State>),
     /// A thing of a library package, which the language passes around and prints.

@@ -10,6 +10,7 @@ use crate::code::Function;
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
 use crate::object::{ClassKind, GeneralArray, Instance, Object, Test};
+use crate::packed::Packed;
 use crate::printer::{Printer, in_case};
 use crate::printer_float::{Digits, special};
 use crate::reader_packed::prefix_of;
@@ -35,7 +36,7 @@ impl Printer<'_> {
                     self.general_array(array)?;
                 }
             }
-            Object::Packed(array) => self.packed(&array.borrow())?,
+            Object::Packed(array) => self.packed(array)?,
             Object::HashTable(table) => {
                 let test = test_name(table.test);
                 self.unreadable(&format!("HASH-TABLE {test} {}", table.count()))?;
@@ -163,11 +164,17 @@ impl Printer<'_> {
         self.nested(&dimensions, &mut position, &mut |printer, at| printer.value(&elements[at]))
     }
 
-    fn packed(&mut self, array: &Array) -> Outcome<()> {
-        let (element, rank) = (array.element_type(), array.rank());
+    fn packed(&mut self, array: &Packed) -> Outcome<()> {
         if !self.settings.array {
-            return self.unreadable(&header(array));
+            return self.unreadable(&header(&array.array()));
         }
+        let array = array.read()?;
+        self.elements(&array)
+    }
+
+    /// A packed array whose elements are here.
+    fn elements(&mut self, array: &Array) -> Outcome<()> {
+        let (element, rank) = (array.element_type(), array.rank());
         let standard = !element.is_float() && !self.settings.element_type;
         self.room_for(array)?;
         if standard && element == ElementType::Bool && rank == 1 {

@@ -9,6 +9,7 @@ use num_bigint::BigInt;
 use crate::code::Function;
 use crate::heap::{Ref, Slot};
 use crate::object::{Cons, GeneralArray, HashTable, Object, Ratio, Text};
+use crate::packed::Packed;
 use crate::symbol::Symbol;
 
 /// A Lisp value.
@@ -225,11 +226,11 @@ impl Value {
 
     /// An array of one element type.
     pub fn packed(array: rung_array::Array) -> Value {
-        Value::object(Object::Packed(Box::new(std::cell::RefCell::new(array))))
+        Value::object(Object::Packed(Box::new(Packed::new(array))))
     }
 
     /// The packed array this is.
-    pub fn as_packed(&self) -> Option<&std::cell::RefCell<rung_array::Array>> {
+    pub fn as_packed(&self) -> Option<&Packed> {
         if let Some(Object::Packed(array)) = self.as_object() { Some(array) } else { None }
     }
 

@@ -377,6 +377,7 @@ pub(crate) fn number_array(n: Number) -> Result<Array> {
 /// The elements as indices: floats are truncated; NaN and what 64 bits cannot hold become
 /// indices that no axis has.
 fn index_numbers(a: &Array) -> Result<Vec<i64>> {
+    a.home()?;
     let mut indices = Vec::new();
     indices.try_reserve_exact(a.size()).map_err(|_| {
         Error::new(ErrorKind::Memory, format!("no memory for {} indices", a.size()))

@@ -53,6 +53,7 @@ const ONE_AT_LEAST: &[Parameter] = &[required("a", Kind::Operand), rest("others"
 const CHAIN: Op = Op {
     result: "an array of the common shape; its float type is that of the first float array",
     rungs: Rungs::STEPS,
+    resident: true,
     samples: chains,
     ..Op::BASE
 };

@@ -459,14 +459,9 @@ fn on_device(call: &Call, trip: &RoundTrip, trace: fn(Width) -> Graph) -> Result
         return Ok(Answer::Declined(Decline::NoKernel("more than eight axes")));
     }
     let graph = || trace(width_of(call));
-    let kernel = trip.kernel(call, || Ok(broadcast::kernel(call.op.name(), &graph(), 2)))?;
-    at_compute_type!(call, T => {
-        let spans = [call.operands[0].span::<T>(), call.operands[1].span::<T>()];
-        let view = |i: usize| broadcast::View {
-            offset: spans[i].1,
-            strides: call.operands[i].strides(),
-        };
-        let launch = broadcast::launch(&kernel, &call.shape, &[view(0), view(1)]);
-        trip.run::<T, T>(launch, &[spans[0].0, spans[1].0], call.shape.clone())
-    }, no_integers())
+    let kernel =
+        trip.kernel(call, "broadcast", || Ok(broadcast::kernel(call.op.name(), &graph(), 2)))?;
+    let placed = [trip.place(&call.operands[0]), trip.place(&call.operands[1])];
+    let launch = broadcast::launch(&kernel, &call.shape, &placed.map(|x| x.view()));
+    at_compute_type!(call, T => trip.run::<T>(launch, &placed, call.shape.clone()), no_integers())
 }

@@ -320,6 +320,7 @@ impl Call {
         let more = self.more.iter().map(|output| (output.result, output.to_number));
         let wanted = std::iter::once(first).chain(more);
         if let (true, Some(answer)) = (self.op.predicate, outputs.first()) {
+            answer.home()?;
             let holds = answer.numbers().next().is_some_and(|n| n.to_f64() != 0.0);
             return Ok(vec![Value::flag(holds)]);
         }
@@ -337,6 +338,7 @@ fn finish(raw: Array, result: ElementType, to_number: bool) -> Result<Value> {
     if !to_number {
         return Ok(Value::Array(narrowed));
     }
+    narrowed.home()?;
     let number = narrowed.numbers().next().map(Value::Number);
     number.ok_or_else(|| {
         rung_base::Error::new(rung_base::ErrorKind::Internal, "a number without an element")
@@ -354,6 +356,7 @@ pub fn narrow(a: Array, to: ElementType) -> Result<Array> {
     if from == to {
         return Ok(a);
     }
+    a.home()?;
     match (from, to) {
         (ElementType::F64, ElementType::F32) => each(&a, |x: f64| x as f32),
         (ElementType::F32, ElementType::BF16) => each(&a, |x: f32| bf16::from_f32(x)),
@@ -478,6 +481,7 @@ pub fn elements<T: rung_base::Element>(a: &Array) -> Result<Vec<T>> {
         let text = format!("no memory for the elements of an array of shape {}", a.shape());
         rung_base::Error::new(rung_base::ErrorKind::Memory, text)
     })?;
+    a.home()?;
     elements.extend(a.view::<T>().iter());
     Ok(elements)
 }

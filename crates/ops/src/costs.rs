@@ -12,6 +12,7 @@ pub mod key;
 use crate::call::{Call, Detail, Form, bytes_of};
 use crate::decline::Decline;
 use crate::record::{Family, Offer};
+use crate::resident::{Standing, bytes, read_at_once};
 use curve::{Curves, Place};
 use rung_array::Array;
 use rung_base::ElementType;
@@ -65,6 +66,8 @@ pub struct DeviceCosts {
     /// Bytes a microsecond of the device's own memory.
     pub memory: f64,
     pub thresholds: Thresholds,
+    /// Elements from which a call is taken because an operand is there.
+    pub resident: u64,
     /// Result cells that a fold needs beside its threshold.
     pub fold_cells: u64,
 }
@@ -77,6 +80,34 @@ pub struct Thresholds {
     pub wide: Option<u64>,
     pub fold: Option<u64>,
     pub fill: Option<u64>,
+}
+
+impl DeviceCosts {
+    /// Has the device take every call that it can: for tests.
+    pub fn make_free(&mut self) {
+        let any = Some(0);
+        let thresholds = Thresholds { product: any, map: any, wide: any, fold: any, fill: any };
+        let rate = f64::INFINITY;
+        let (none, resident) = ([0.0; 2], 0);
+        *self = DeviceCosts {
+            floor: 0.0,
+            up: rate,
+            down: rate,
+            product: none,
+            elementary: none,
+            memory: rate,
+            thresholds,
+            resident,
+            fold_cells: 0,
+        };
+    }
+
+    /// The fewest elements of a call that could be worth a trip, its operands being here.
+    pub fn smallest(&self) -> u64 {
+        let t = &self.thresholds;
+        let family = |need: Option<u64>| need.unwrap_or(u64::MAX);
+        family(t.map).min(family(t.wide))
+    }
 }
 
 impl Thresholds {
@@ -120,6 +151,7 @@ pub const WGPU: DeviceCosts = DeviceCosts {
         fold: None,
         fill: Some(1 << 15),
     },
+    resident: 1 << 14,
     fold_cells: 256,
 };
 
@@ -127,6 +159,10 @@ pub const WGPU: DeviceCosts = DeviceCosts {
 pub const LIBRARY_THRESHOLD: u64 = 64;
 /// Fewer floating-point operations than this run on one thread of a threaded library.
 pub const LIBRARY_SINGLE: u64 = 1 << 21;
+
+/// A launch that nobody waits for costs a quarter of the round trip on wgpu, less elsewhere (spec
+/// acceleration 4.2).
+const LAUNCHES: f64 = 4.0;
 
 fn width(t: ElementType) -> usize {
     (t == ElementType::F64) as usize
@@ -192,8 +228,9 @@ impl Costs {
         if here > there { Err(Decline::Slower { here, there }) } else { Ok(()) }
     }
 
-    /// Microseconds on the device with every operand here and the result wanted here.
-    pub fn device_time(&self, call: &Call) -> f64 {
+    /// Microseconds on the device. What is there already does not go up; a result of operands that
+    /// are there is taken to stay, unless it is read at once.
+    pub fn device_time(&self, call: &Call, standing: &Standing) -> f64 {
         let d = &self.device;
         let w = width(call.shown_type());
         let (up, down) = (bytes_of(&call.operands) as f64, result_bytes(call) as f64);
@@ -202,7 +239,19 @@ impl Costs {
             Family::Map | Family::Fill => call.units as f64 * d.elementary[w],
             Family::Wide | Family::Fold | Family::Copy => (up + down) / d.memory,
         };
-        d.floor + up / d.up + work + down / d.down
+        let absent = match standing.any() {
+            true => standing.operands(call, false).map(|x| bytes(x) as f64).sum(),
+            false => up,
+        };
+        let stays = standing.any() && !read_at_once(call);
+        let (fixed, down) = if stays { (d.floor / LAUNCHES, 0.0) } else { (d.floor, down) };
+        fixed + absent / d.up + work + down / d.down
+    }
+
+    /// Microseconds until the processor has the operands that are on the device alone.
+    pub fn home_time(&self, standing: &Standing) -> f64 {
+        let d = &self.device;
+        if standing.away == 0 { 0.0 } else { d.floor + standing.away as f64 / d.down }
     }
 
     /// Microseconds on the portable rung.
@@ -211,7 +260,15 @@ impl Costs {
     }
 
     /// Whether a call is large enough for the device, before anything is described.
-    pub fn device_offer(&self, offer: Offer, call: &Call) -> Result<(), Decline> {
+    pub fn device_offer(
+        &self,
+        offer: Offer,
+        call: &Call,
+        standing: &Standing,
+    ) -> Result<(), Decline> {
+        if standing.any() && call.family != Family::Product {
+            return self.resident_offer(call, standing);
+        }
         let moved = bytes_of(&call.operands) + result_bytes(call);
         let Offer::RoundTrip(family) = offer else {
             return Err(Decline::NotResident { bytes: moved });
@@ -222,6 +279,10 @@ impl Costs {
         if call.units < need {
             return Err(Decline::Small { have: call.units, need, unit: family.unit() });
         }
+        // Arithmetic at equal shape moves more bytes than the processor needs time.
+        if family == Family::Wide && !is_broadcast(call) {
+            return Err(Decline::NotResident { bytes: moved });
+        }
         let cells = call.shape.size() as u64;
         if family == Family::Fold && cells < self.device.fold_cells {
             let need = self.device.fold_cells;
@@ -229,6 +290,22 @@ impl Costs {
         }
         Ok(())
     }
+
+    /// A call on operands of which some are there: any from a size on; what would have to go up
+    /// must not be larger.
+    fn resident_offer(&self, call: &Call, standing: &Standing) -> Result<(), Decline> {
+        let need = self.device.resident;
+        if call.units < need {
+            return Err(Decline::Small { have: call.units, need, unit: call.family.unit() });
+        }
+        let largest = |there: bool| standing.operands(call, there).map(bytes).max().unwrap_or(0);
+        if largest(false) > largest(true) { Err(Decline::LargerHost) } else { Ok(()) }
+    }
+}
+
+/// Whether an operand is repeated along an axis; a number beside an array does not count.
+fn is_broadcast(call: &Call) -> bool {
+    call.given.iter().any(|shape| shape.size() != 1 && shape.size() != call.shape.size())
 }
 
 /// Where a product stands among the measured ones.

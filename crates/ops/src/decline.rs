@@ -86,6 +86,10 @@ pub enum Decline {
     Lost(Text),
     /// The device refused the call; its text.
     Device(Text),
+    /// The device failed the call; its code and text.
+    Failed(&'static str, Text),
+    /// An operand that would have to go up is larger than those that are there.
+    LargerHost,
     /// The library's interface cannot express the call; its text.
     Library(Text),
 }
@@ -110,6 +114,8 @@ impl Decline {
             Decline::LibrarySmall { .. } => "library-small",
             Decline::Lost(_) => "lost",
             Decline::Device(_) => "device",
+            Decline::Failed(code, _) => code,
+            Decline::LargerHost => "larger-host",
             Decline::Library(_) => "library",
         }
     }
@@ -142,7 +148,10 @@ impl Decline {
             Decline::LibrarySmall { have, need } => {
                 format!("too small: {} < {} multiply-adds", grouped(*have), grouped(*need))
             }
-            Decline::Device(text) | Decline::Library(text) => text.to_string(),
+            Decline::Device(text) | Decline::Failed(_, text) | Decline::Library(text) => {
+                text.to_string()
+            }
+            Decline::LargerHost => "operand on the host is larger than the resident one".into(),
             Decline::Lost(text) => format!("device retired: {text}"),
         }
     }

@@ -7,7 +7,6 @@ use crate::call::{
     types_of, width_of,
 };
 use crate::decline::{Answer, Decline};
-use crate::explain;
 use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op, Parameter,
     Part, Quick, Rungs, keyword, required,
@@ -16,7 +15,7 @@ use crate::round_trip::RoundTrip;
 use crate::samples;
 use rung_array::Array;
 use rung_base::{ElementType, Result};
-use rung_kernel::map;
+use rung_kernel::{broadcast, map};
 use rung_lanes::compiled::Unary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Float, Lanes, each, small};
@@ -433,16 +432,21 @@ fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Array
     Some(Array::build::<T>(a.shape().clone(), |out| small::map::<F, T>(lanes, x, out)))
 }
 
-/// x (any shape), out (the same shape); a strided x is packed first.
+/// x (any shape), out (the same shape).
 fn device<F: Unary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     if call.operands[0].element_type() == ElementType::I64 {
         return Ok(Answer::Declined(Decline::Type(ElementType::I64)));
     }
-    let x = explain::packed(&call.operands[0])?;
-    let kernel =
-        trip.kernel(call, || Ok(map::kernel(call.op.name(), &trace_unary::<F>(width_of(call)))))?;
-    let launch = map::launch(&kernel, x.size());
-    at_compute_type!(call, T => {
-        trip.run::<T, T>(launch, &[x.as_slice::<T>().unwrap_or(&[])], call.shape.clone())
-    }, integers_not_taken(call).map(Answer::Done))
+    let (x, name) = (&call.operands[0], call.op.name());
+    let graph = || trace_unary::<F>(width_of(call));
+    let placed = trip.place(x);
+    let launch = if x.is_contiguous() && placed.offset() == 0 {
+        let kernel = trip.kernel(call, "map", || Ok(map::kernel(name, &graph())))?;
+        map::launch(&kernel, x.size())
+    } else {
+        let kernel = trip.kernel(call, "broadcast", || Ok(broadcast::kernel(name, &graph(), 1)))?;
+        broadcast::launch(&kernel, &call.shape, &[placed.view()])
+    };
+    at_compute_type!(call, T => trip.run::<T>(launch, &[placed], call.shape.clone()),
+        integers_not_taken(call).map(Answer::Done))
 }

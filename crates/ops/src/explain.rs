@@ -111,6 +111,8 @@ pub struct Counted<'a> {
 #[derive(Default)]
 pub struct Calls {
     rows: HashMap<Key, Row>,
+    /// Bytes that went up and down between calls: arrays that the program itself read.
+    between: (u64, u64),
 }
 
 /// What happened to one call.
@@ -134,7 +136,18 @@ impl Calls {
     }
 
     pub fn clear(&mut self) {
-        self.rows.clear();
+        *self = Calls::default();
+    }
+
+    /// Counts bytes that moved while no operation ran.
+    pub fn add_between(&mut self, up: u64, down: u64) {
+        self.between = (self.between.0 + up, self.between.1 + down);
+    }
+
+    /// All bytes that went up and down.
+    fn moved(&self) -> (u64, u64) {
+        let sum = |f: fn(&Row) -> u64| self.rows.values().map(f).sum::<u64>();
+        (sum(|r| r.up) + self.between.0, sum(|r| r.down) + self.between.1)
     }
 
     pub fn add(&mut self, outcome: Outcome) {
@@ -163,6 +176,7 @@ impl Calls {
 
     /// Adds the rows of a part of the run that was counted by itself.
     pub fn merge(&mut self, part: Calls) {
+        self.add_between(part.between.0, part.between.1);
         let mut rows: Vec<_> = part.rows.into_iter().collect();
         rows.sort_by_key(|(_, row)| row.order);
         for (key, more) in rows {
@@ -257,8 +271,8 @@ impl Calls {
                 let _ = write!(out, "  {}: {calls} calls, {time}", rung.name());
             }
         }
-        let moved = |f: fn(&Row) -> u64| size(self.rows.values().map(f).sum());
-        let _ = writeln!(out, "  up {}, down {}", moved(|r| r.up), moved(|r| r.down));
+        let (up, down) = self.moved();
+        let _ = writeln!(out, "  up {}, down {}", size(up), size(down));
         out
     }
 
@@ -322,8 +336,8 @@ impl Calls {
                 describe(json!({"rung": rung.name(), "code": code, "text": text, "count": count}))
             }));
         }
-        let sum = |f: fn(&Row) -> u64| self.rows.values().map(f).sum::<u64>();
-        let transfers = json!({"up": sum(|r| r.up), "down": sum(|r| r.down)});
+        let (up, down) = self.moved();
+        let transfers = json!({"up": up, "down": down});
         json!({
             "schema": 1, "calls": calls, "declines": declines, "transfers": transfers,
             "totals": self.by_rung(),

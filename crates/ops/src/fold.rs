@@ -11,7 +11,6 @@ use crate::call::{
     Call, Detail, Prepared, at_compute_type, at_type, elements, integers_not_taken, lanes_operand,
 };
 use crate::decline::{Answer, Decline};
-use crate::explain;
 use crate::record::{
     Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, RationalFold, Rungs, keyword,
     required,
@@ -480,13 +479,17 @@ fn device(call: &Call, trip: &RoundTrip, fold: Fold) -> Result<Answer> {
     if axes.is_empty() || !neighbours {
         return Ok(Answer::Declined(Decline::Device("the folded axes are not neighbours".into())));
     }
-    let x = explain::packed(&call.operands[0])?;
+    let x = match trip.packed(&call.operands[0])? {
+        Ok(packed) => packed,
+        Err(reason) => return Ok(Answer::Declined(reason)),
+    };
+    let placed = trip.place(&x);
     // Between the axes before and after, the folded ones are one run.
     let (first, after) = (axes[0], axes[axes.len() - 1] + 1);
     let outer = x.shape()[..first].iter().product();
     let inner: usize = x.shape()[after..].iter().product();
     let slices = Slices {
-        offset: 0,
+        offset: placed.offset(),
         outer,
         length,
         inner,
@@ -499,8 +502,5 @@ fn device(call: &Call, trip: &RoundTrip, fold: Fold) -> Result<Answer> {
         let bytes = |s: &rung_kernel::fold::Stage| s.output * s.element.size();
         stages.into_iter().map(|s| Stage { output_bytes: bytes(&s), launch: s.launch }).collect()
     });
-    at_compute_type!(call, T => {
-        let elements = x.as_slice::<T>().unwrap_or(&[]);
-        trip.run_stages::<T, T>(stages, &[elements], call.shape.clone())
-    }, Ok(Answer::Declined(Decline::Type(ElementType::I64))))
+    at_compute_type!(call, T => trip.run_stages::<T>(stages, &[placed], call.shape.clone()), Ok(Answer::Declined(Decline::Type(ElementType::I64))))
 }

@@ -133,6 +133,7 @@ fn prepare_power(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<P
 fn refuse(prepared: &Prepared, bad: fn(i64) -> bool, error: fn() -> Error) -> Result<()> {
     let Prepared::Call(call) = prepared else { return Ok(()) };
     let b = &call.operands[1];
+    b.home()?;
     let found = match b.as_slice::<i64>() {
         Some(elements) => elements.iter().any(|&n| bad(n)),
         None => b.view::<i64>().iter().any(bad),

@@ -14,13 +14,14 @@ use crate::discover::{find_device, find_library};
 use crate::explain::{Calls, Outcome, What, take_packed};
 use crate::product;
 use crate::record::{Entry, Exactness, Op, Part, Quick};
-use crate::round_trip::{KernelCache, RoundTrip};
+use crate::resident::{self, read_at_once};
+use crate::round_trip::KernelCache;
 use crate::table;
 use crate::value::Value;
 use crate::verify;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Result, Settings};
-use rung_device::Device;
+use rung_device::{Device, Moved, Residency};
 use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_math::random::State;
@@ -29,6 +30,8 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
+
+mod device;
 
 /// Small calls into a threaded library before a note says so.
 const MOST_SMALL_CALLS: u64 = 64;
@@ -103,6 +106,10 @@ pub struct Ladder {
     lanes: Option<Lanes>,
     library: std::result::Result<Library, Decline>,
     device: std::result::Result<Arc<dyn Device>, Decline>,
+    /// The arrays on the device.
+    residency: Option<Residency>,
+    /// What had moved when the last call ended.
+    counted: Moved,
     pub costs: Costs,
     pub context: Context,
     pub calls: Calls,
@@ -152,11 +159,15 @@ impl Ladder {
         let level = lanes.as_ref().map_or(rung_lanes::Level::Portable, Lanes::level);
         let costs = Costs::defaults(level, library.as_ref().map_or(1, Library::threads));
         let generator = settings.seed.value.map_or(State::default(), |n| State::seeded(n.into()));
+        let budget = settings.device_memory.value;
+        let residency = device.as_ref().ok().map(|device| Residency::new(device.clone(), budget));
         Ladder {
             settings: settings.clone(),
             lanes,
             library,
             device,
+            residency,
+            counted: Moved::default(),
             costs,
             context: Context { generator, counter: Generator::default() },
             calls: Calls::default(),
@@ -247,6 +258,7 @@ impl Ladder {
     /// Starts counting calls, with none counted so far.
     pub fn count_anew(&mut self) {
         take_packed();
+        self.counted = self.moved();
         self.calls.clear();
         self.counting = true;
     }
@@ -255,12 +267,14 @@ impl Ladder {
     /// `end_extent`.
     pub fn begin_extent(&mut self) -> Extent {
         take_packed();
+        self.count_between();
         let before = std::mem::take(&mut self.calls);
         Extent { before, counting: std::mem::replace(&mut self.counting, true) }
     }
 
     /// Ends an extent: what was counted in it, which also counts outside if calls do there.
     pub fn end_extent(&mut self, extent: Extent, read: impl FnOnce(&Calls)) {
+        self.count_between();
         let part = std::mem::replace(&mut self.calls, extent.before);
         self.counting = extent.counting;
         read(&part);
@@ -273,7 +287,8 @@ impl Ladder {
     /// where nobody counts, judges or forbids calls, and no device could hold an operand.
     #[inline]
     pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Array>> {
-        if self.counting || !self.is_left_alone() {
+        let alone = self.is_left_alone() && operands.iter().all(|x| self.is_quick(x));
+        if self.counting || !alone {
             return None;
         }
         let lanes = self.lanes.as_ref()?;
@@ -284,12 +299,12 @@ impl Ladder {
         }
     }
 
-    /// Whether nobody judges or forbids calls and no device could hold an operand: an element-wise
-    /// call then ends on the lanes.
+    /// Whether nobody judges or forbids calls: an element-wise call that no device wants then ends
+    /// on the lanes.
     fn is_left_alone(&self) -> bool {
         let judged = self.on_decline.unwrap_or(self.settings.on_decline.value) != OnDecline::Ok;
         let narrowed = self.only.is_some() || self.rungs != Narrowed::default();
-        !judged && !narrowed && self.device.is_err()
+        !judged && !narrowed
     }
 
     fn call_in(
@@ -298,6 +313,12 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
+        if self.counting {
+            self.count_between();
+        }
+        if !op.takes_residents() {
+            resident::bring_home(&values)?;
+        }
         let mut targets = op.targets(&values);
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
@@ -310,7 +331,7 @@ impl Ladder {
                 let raw = self.run(&call, caller)?;
                 call.finish(raw)
             }
-            Prepared::Steps(steps) => steps(&mut Stepping { ladder: self, caller }),
+            Prepared::Steps(steps) => steps(&mut Stepping { op, ladder: self, caller }),
             Prepared::Write(write) => match targets.pop() {
                 Some(mut array) => write(&mut array).map(|()| vec![array.into()]),
                 None => Err(no_target()),
@@ -322,17 +343,21 @@ impl Ladder {
     fn run(&mut self, call: &Call, caller: &mut dyn Caller) -> Result<Outputs> {
         let start = self.counting.then(Instant::now);
         let mut declines = Declines::new();
-        let mut moved = (0, 0);
-        let (rung, raw) = self.ask(call, &mut declines, &mut moved)?;
+        let (rung, raw) = self.ask(call, &mut declines)?;
+        if read_at_once(call) {
+            raw.iter().try_for_each(Array::home)?;
+        }
         if let Some(start) = start {
+            let now = self.moved();
+            let before = std::mem::replace(&mut self.counted, now);
             self.calls.add(Outcome {
                 what: What::of(call),
                 rung,
                 mode: self.mode(call, rung),
                 declines: &declines,
                 time: start.elapsed(),
-                up: moved.0,
-                down: moved.1,
+                up: self.counted.up - before.up,
+                down: self.counted.down - before.down,
                 site: caller.site(),
                 packed: take_packed(),
             });
@@ -350,16 +375,12 @@ impl Ladder {
             if let Decline::Lost(name) = decline {
                 caller.warn(&format!("--gpu: device retired: {name}; running without it."));
                 self.device = Err(Decline::NoDevice(format!("device retired: {name}").into()));
+                self.residency = None;
             }
         }
     }
 
-    fn ask(
-        &self,
-        call: &Call,
-        declines: &mut Declines,
-        moved: &mut (u64, u64),
-    ) -> Result<(Rung, Outputs)> {
+    fn ask(&self, call: &Call, declines: &mut Declines) -> Result<(Rung, Outputs)> {
         for rung in Rung::ALL {
             if self.only.is_some_and(|only| only != rung) {
                 continue;
@@ -368,7 +389,7 @@ impl Ladder {
                 declines.push((rung, Decline::Off("rung:with-rungs")));
                 continue;
             }
-            match self.offer(rung, call, moved)? {
+            match self.offer(rung, call)? {
                 Answer::Done(raw) => return Ok((rung, smallvec![raw])),
                 Answer::Several(raw) => return Ok((rung, raw.into())),
                 Answer::Written => return Ok((rung, call.changed())),
@@ -379,9 +400,12 @@ impl Ladder {
         Err(Error::new(ErrorKind::Declined, reasons.join("; ")))
     }
 
-    fn offer(&self, rung: Rung, call: &Call, moved: &mut (u64, u64)) -> Result<Answer> {
+    fn offer(&self, rung: Rung, call: &Call) -> Result<Answer> {
+        if rung != Rung::Device {
+            call.operands.iter().try_for_each(Array::home)?;
+        }
         match rung {
-            Rung::Device => self.offer_device(call, moved),
+            Rung::Device => self.offer_device(call),
             Rung::Library => self.offer_library(call),
             Rung::Lanes => match (&self.lanes, &call.op.rungs.lanes) {
                 (None, _) => Ok(Answer::Declined(Decline::Off("--simd"))),
@@ -400,44 +424,6 @@ impl Ladder {
     /// How a rung runs this call, where `--precision` asks for less than strict.
     fn mode(&self, call: &Call, rung: Rung) -> Option<&'static str> {
         product::mode(call, rung, self.settings.precision.value)
-    }
-
-    fn offer_device(&self, call: &Call, moved: &mut (u64, u64)) -> Result<Answer> {
-        let declined = |reason| Ok(Answer::Declined(reason));
-        let device = match &self.device {
-            Ok(device) => device,
-            Err(reason) => return declined(reason.clone()),
-        };
-        let member = match &call.op.rungs.device {
-            Entry::Has(member) => member,
-            Entry::None(reason) => return declined(Decline::NoKernel(reason)),
-        };
-        if self.only.is_none() {
-            if let Err(reason) = self.costs.device_offer(member.offer, call) {
-                return declined(reason);
-            }
-            let (here, there) = (self.costs.device_time(call), self.best_below(call));
-            if here > there {
-                return declined(Decline::Slower { here, there });
-            }
-        }
-        let trip = RoundTrip::new(device.as_ref(), &self.kernels);
-        let answer = (member.run)(call, &trip);
-        *moved = trip.moved();
-        answer
-    }
-
-    /// The estimate of the fastest rung of this run that comes after the device.
-    fn best_below(&self, call: &Call) -> f64 {
-        let rungs = &call.op.rungs;
-        let mut best = self.costs.portable_time(call);
-        if self.lanes.is_some() && rungs.lanes.kernel().is_some() {
-            best = best.min(self.costs.lanes_time(call, self.threads()));
-        }
-        if self.library.is_ok() && rungs.library.kernel().is_some() {
-            best = best.min(self.costs.library_time(call));
-        }
-        best
     }
 
     fn offer_library(&self, call: &Call) -> Result<Answer> {
@@ -564,6 +550,7 @@ impl Ladder {
 
 /// The ladder as an operation made of others sees it.
 struct Stepping<'a> {
+    op: &'static Op,
     ladder: &'a mut Ladder,
     caller: &'a mut dyn Caller,
 }
@@ -572,6 +559,10 @@ impl Run for Stepping<'_> {
     fn call(&mut self, name: &str, values: Vec<Value>) -> Result<Vec<Value>> {
         let op = table::find(name)
             .ok_or_else(|| Error::new(ErrorKind::Internal, format!("the table has no {name}")))?;
-        self.ladder.call_in(op, values, self.caller)
+        let results = self.ladder.call_in(op, values, self.caller)?;
+        if !self.op.takes_residents() {
+            resident::bring_home(&results)?;
+        }
+        Ok(results)
     }
 }

@@ -44,6 +44,7 @@ mod product;
 pub mod quantized;
 mod random;
 pub mod record;
+pub mod resident;
 pub mod round_trip;
 mod rowwise;
 pub mod samples;

@@ -569,7 +569,7 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     if element == ElementType::I64 {
         return Ok(Answer::Declined(Decline::Type(element)));
     }
-    let kernel = trip.kernel(call, || kernel::kernel(element))?;
+    let kernel = trip.kernel(call, "product", || kernel::kernel(element))?;
     match element {
         ElementType::F32 => device_stack::<f32>(call, trip, p, &kernel),
         _ => device_stack::<f64>(call, trip, p, &kernel),
@@ -588,12 +588,12 @@ fn device_stack<T: Element>(
         x.reshape(Shape::new([p.batch, rows, columns])?)
     };
     let operands = [even(&call.operands[0])?, even(&call.operands[1])?];
-    let spans = [operands[0].span::<T>(), operands[1].span::<T>()];
+    let placed = [trip.place(&operands[0]), trip.place(&operands[1])];
     let matrix = |i: usize| {
         let s = operands[i].strides();
-        kernel::Matrix { offset: spans[i].1, batch: s[0], row: s[1], column: s[2] }
+        kernel::Matrix { offset: placed[i].offset(), batch: s[0], row: s[1], column: s[2] }
     };
     let extents = kernel::Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
     let launch = kernel::launch(kernel, &extents, &matrix(0), &matrix(1));
-    trip.run::<T, T>(launch, &[spans[0].0, spans[1].0], call.shape.clone())
+    trip.run::<T>(launch, &placed, call.shape.clone())
 }

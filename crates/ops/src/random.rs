@@ -381,9 +381,9 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::NoKernel("the counter-based generator has none")));
     }
     let Detail::Fill { state, fill } = call.detail else { return wrong_detail() };
-    let kernel = trip.kernel(call, || kernel::kernel(fill, ElementType::F64))?;
+    let kernel = trip.kernel(call, "fill", || kernel::kernel(fill, ElementType::F64))?;
     let launch = kernel::launch(&kernel, fill, state, call.shape.size());
-    trip.run::<f64, f64>(launch, &[], call.shape.clone())
+    trip.run::<f64>(launch, &[], call.shape.clone())
 }
 
 fn wrong_detail<T>() -> Result<T> {

@@ -55,6 +55,9 @@ pub struct Op {
     pub chain: Option<Link>,
     /// The value is true or false: whether the number that the rungs write is not zero.
     pub predicate: bool,
+    /// `prepare`, and what it makes of other operations, looks at headers alone or asks
+    /// `Array::home` first: operands may be on a device. Where there is a device kernel it does.
+    pub resident: bool,
     /// Written as the place of an assignment: `(setf (la:row a i) b)` calls it with (b a i).
     pub setf: bool,
 }
@@ -443,6 +446,7 @@ impl Op {
         quick: Quick::None,
         chain: None,
         predicate: false,
+        resident: false,
         setf: false,
     };
 
@@ -458,6 +462,11 @@ impl Op {
             _ => None,
         });
         arrays.filter(|_| self.in_place()).flatten().collect()
+    }
+
+    /// Whether operands may be on a device when `prepare` gets them.
+    pub fn takes_residents(&self) -> bool {
+        self.resident || self.rungs.device.kernel().is_some()
     }
 
     /// The name by which messages and reports call it.

@@ -1,32 +1,34 @@
-//! A call on the device whose operands are carried there and whose result is wanted here.
+//! A call on the device: its operands may be there already, and its result stays there.
 //!
-//! Operands go up, one or a few launches run one after another, the result comes down in one
-//! wait. What was moved is counted for explain; a failure is a decline.
+//! What an operand needs goes up, one or a few launches are queued one after another, and nothing
+//! waits: the result is an array that comes home when something reads it. A failure is a decline.
 
 use crate::call::Call;
 use crate::decline::{Answer, Decline};
 use rung_array::Array;
 use rung_base::{Element, ElementType, Result, Shape};
-use rung_device::{Device, Failure, FailureCode};
+use rung_device::{Failure, FailureCode, Held, Layout, Residency};
 use rung_kernel::fold::{Fold, Kernels as FoldKernels};
-use rung_kernel::{Kernel, Launch};
-use std::cell::{Cell, RefCell};
+use rung_kernel::{Kernel, Launch, broadcast};
+use rung_math::{Real, Unary, Width, trace_unary};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The kernels made so far: one for each operation and element type, whatever the shapes.
+/// What a kernel is made for: an operation, an element type and a template.
+type Key = (&'static str, ElementType, &'static str);
+
+/// The kernels made so far: one for each key, whatever the shapes.
 #[derive(Default)]
 pub struct KernelCache {
-    kernels: RefCell<HashMap<(&'static str, ElementType), Arc<Kernel>>>,
+    kernels: RefCell<HashMap<Key, Arc<Kernel>>>,
     folds: RefCell<HashMap<(Fold, ElementType), FoldKernels>>,
 }
 
-/// A device, the kernels made for it, and the bytes that went up to it and came down.
+/// A device with what is resident there, and the kernels made for it.
 pub struct RoundTrip<'a> {
-    device: &'a dyn Device,
+    residency: &'a Residency,
     cache: &'a KernelCache,
-    up: Cell<u64>,
-    down: Cell<u64>,
 }
 
 /// A launch and the size of its output, which the next stage reads.
@@ -35,23 +37,54 @@ pub struct Stage {
     pub output_bytes: usize,
 }
 
+/// An operand and where it will lie on the device.
+#[derive(Clone, Copy)]
+pub struct Placed<'a> {
+    array: &'a Array,
+    layout: Layout,
+}
+
+impl<'a> Placed<'a> {
+    /// The position of its first element in its buffer.
+    pub fn offset(&self) -> usize {
+        self.layout.offset
+    }
+
+    /// How a broadcasting kernel reads it.
+    pub fn view(&self) -> broadcast::View<'a> {
+        broadcast::View { offset: self.layout.offset, strides: self.array.strides() }
+    }
+}
+
+/// The element itself, for a copy in another order.
+#[derive(Clone, Copy, Default)]
+struct Itself;
+
+impl Unary for Itself {
+    fn at<R: Real>(x: R) -> R {
+        x
+    }
+}
+
+type Outcome<T> = std::result::Result<T, Failure>;
+
 impl<'a> RoundTrip<'a> {
-    pub fn new(device: &'a dyn Device, cache: &'a KernelCache) -> RoundTrip<'a> {
-        RoundTrip { device, cache, up: Cell::new(0), down: Cell::new(0) }
+    pub fn new(residency: &'a Residency, cache: &'a KernelCache) -> RoundTrip<'a> {
+        RoundTrip { residency, cache }
     }
 
-    /// Bytes up, bytes down.
-    pub fn moved(&self) -> (u64, u64) {
-        (self.up.get(), self.down.get())
-    }
-
-    /// The kernel of this call's operation and operand type, made when it is first needed.
+    /// The kernel of this call's operation and operand type in one template, made when it is first
+    /// needed.
     pub fn kernel(
         &self,
         call: &Call,
+        template: &'static str,
         make: impl FnOnce() -> Result<Kernel>,
     ) -> Result<Arc<Kernel>> {
-        let key = (call.op.name(), call.shown_type());
+        self.cached((call.op.name(), call.shown_type(), template), make)
+    }
+
+    fn cached(&self, key: Key, make: impl FnOnce() -> Result<Kernel>) -> Result<Arc<Kernel>> {
         if let Some(kernel) = self.cache.kernels.borrow().get(&key) {
             return Ok(kernel.clone());
         }
@@ -66,74 +99,107 @@ impl<'a> RoundTrip<'a> {
         folds.entry((fold, element)).or_insert_with(|| FoldKernels::new(fold, element)).clone()
     }
 
-    /// Runs one launch over `inputs` and one output of `shape`.
-    pub fn run<I: Element, O: Element>(
+    /// Where an operand will lie; nothing moves yet.
+    pub fn place<'x>(&self, array: &'x Array) -> Placed<'x> {
+        Placed { array, layout: self.residency.layout(array) }
+    }
+
+    /// `x` in row-major order: copied where it lies.
+    pub fn packed(&self, x: &Array) -> Result<std::result::Result<Array, Decline>> {
+        if x.is_contiguous() {
+            return Ok(Ok(x.clone()));
+        }
+        if !self.residency.holds(x) {
+            return crate::explain::packed(x).map(Ok);
+        }
+        let width = match x.element_type() {
+            ElementType::F64 => Width::F64,
+            ElementType::F32 => Width::F32,
+            other => return Ok(Err(Decline::Type(other))),
+        };
+        let kernel = self.cached(("(copy)", x.element_type(), "broadcast"), || {
+            Ok(broadcast::kernel("(copy)", &trace_unary::<Itself>(width), 1))
+        })?;
+        let placed = self.place(x);
+        let launch = broadcast::launch(&kernel, x.shape(), &[placed.view()]);
+        let answer = match width {
+            Width::F64 => self.run::<f64>(launch, &[placed], x.shape().clone()),
+            Width::F32 => self.run::<f32>(launch, &[placed], x.shape().clone()),
+        }?;
+        Ok(match answer {
+            Answer::Done(array) => Ok(array),
+            Answer::Declined(reason) => Err(reason),
+            Answer::Several(_) | Answer::Written => Err(Decline::NoKernel("not one result")),
+        })
+    }
+
+    /// Runs one launch over `operands` and one output of `shape`.
+    pub fn run<O: Element>(
         &self,
         launch: Result<Launch>,
-        inputs: &[&[I]],
+        operands: &[Placed],
         shape: Shape,
     ) -> Result<Answer> {
         let output_bytes = shape.size() * size_of::<O>();
         let stages = launch.map(|launch| vec![Stage { launch, output_bytes }]);
-        self.run_stages::<I, O>(stages, inputs, shape)
+        self.run_stages::<O>(stages, operands, shape)
     }
 
-    /// Runs stages, of which the first reads `inputs` and each later one the output before it.
+    /// Runs stages, of which the first reads `operands` and each later one the output before it.
     /// What the kernel layer could not plan is a decline as well.
-    pub fn run_stages<I: Element, O: Element>(
+    pub fn run_stages<O: Element>(
         &self,
         stages: Result<Vec<Stage>>,
-        inputs: &[&[I]],
+        operands: &[Placed],
         shape: Shape,
     ) -> Result<Answer> {
         let stages = match stages {
             Ok(stages) => stages,
             Err(e) => return Ok(Answer::Declined(Decline::Device(e.message().into()))),
         };
-        let info = self.device.info();
+        let info = self.residency.device().info();
         if !info.f64 && stages.iter().any(|s| s.launch.kernel.needs_f64()) {
             return Ok(Answer::Declined(Decline::NoDouble));
         }
-        let mut failure = None;
-        let result = Array::build::<O>(shape, |out| {
-            failure = self.carry(&stages, inputs, bytemuck::cast_slice_mut(out)).err();
-        })?;
-        Ok(match failure {
-            None => Answer::Done(result),
-            Some(failure) => Answer::Declined(decline_of(&failure)),
-        })
+        let outputs = stages.iter().map(|stage| stage.output_bytes);
+        let inputs = operands.iter().map(|x| self.residency.carried(x.array, x.layout));
+        let largest = inputs.chain(outputs).max().unwrap_or(0) as u64;
+        if largest > info.max_binding {
+            let most = info.max_binding;
+            return Ok(Answer::Declined(Decline::Binding { bytes: largest, most }));
+        }
+        match self.queue(&stages, operands) {
+            Ok(Some(result)) => result.into_array(O::TYPE, shape).map(Answer::Done),
+            Ok(None) => Array::zeros(O::TYPE, shape).map(Answer::Done),
+            Err(failure) => Ok(Answer::Declined(decline_of(&failure))),
+        }
     }
 
-    fn carry<I: Element>(
-        &self,
-        stages: &[Stage],
-        inputs: &[&[I]],
-        out: &mut [u8],
-    ) -> std::result::Result<(), Failure> {
-        let mut buffers = Vec::with_capacity(inputs.len() + 1);
-        for input in inputs {
-            buffers.push(self.device.upload(bytemuck::cast_slice(input))?);
-            self.up.set(self.up.get() + size_of_val(*input) as u64);
-        }
-        for stage in stages {
-            buffers.push(self.device.allocate(stage.output_bytes)?);
-            self.device.launch(&stage.launch, &buffers.iter().collect::<Vec<_>>())?;
+    /// The last stage's output, once everything is queued.
+    fn queue(&self, stages: &[Stage], operands: &[Placed]) -> Outcome<Option<Held>> {
+        let carry = |p: &Placed| self.residency.carry(p.array, p.layout);
+        let mut inputs = operands.iter().map(carry).collect::<Outcome<Vec<Held>>>()?;
+        let mut output = None;
+        for (i, stage) in stages.iter().enumerate() {
+            let held = match i + 1 == stages.len() {
+                true => self.residency.result(stage.output_bytes)?,
+                false => self.residency.workspace(stage.output_bytes)?,
+            };
+            let buffers: Vec<_> = inputs.iter().chain([&held]).map(Held::buffer).collect();
+            self.residency.device().launch(&stage.launch, &buffers)?;
             // The output alone goes on to the next stage.
-            buffers.drain(..buffers.len() - 1);
+            inputs.clear();
+            if i + 1 == stages.len() { output = Some(held) } else { inputs.push(held) }
         }
-        if let (Some(last), false) = (buffers.last(), out.is_empty()) {
-            self.device.download(last, out)?;
-            self.down.set(self.down.get() + out.len() as u64);
-        }
-        Ok(())
+        Ok(output)
     }
 }
 
-fn decline_of(failure: &Failure) -> Decline {
+pub(crate) fn decline_of(failure: &Failure) -> Decline {
     match failure.code {
         FailureCode::NoDouble => Decline::NoDouble,
         FailureCode::Grid => Decline::Grid,
         FailureCode::Lost => Decline::Lost(failure.text.as_str().into()),
-        _ => Decline::Device(failure.text.as_str().into()),
+        code => Decline::Failed(code.name(), failure.text.as_str().into()),
     }
 }

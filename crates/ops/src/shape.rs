@@ -123,6 +123,7 @@ pub const fn view(parameters: &'static [Parameter]) -> Op {
         parameters,
         result: "an array that shares a's storage until either is written",
         rungs: Rungs::none(NO_VIEW),
+        resident: true,
         samples: || vec![vec![samples::hard(&[3, 5], 2.0)]],
         ..Op::BASE
     }

@@ -15,6 +15,7 @@ use crate::costs::{Costs, LibraryCosts};
 use rung_device::Device;
 use rung_lanes::{Lanes, Level};
 use rung_library::Library;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Samples of which the median counts.
@@ -27,7 +28,7 @@ pub struct Plan<'a> {
     pub threads: usize,
     /// Each is measured beside the lanes and has an entry of its own.
     pub libraries: &'a [Library],
-    pub device: Option<&'a dyn Device>,
+    pub device: Option<&'a Arc<dyn Device>>,
     /// A quarter of the time.
     pub quick: bool,
 }

@@ -14,6 +14,9 @@ pub fn against_portable(
     raw: &Outputs,
     rounding: Option<f64>,
 ) -> Result<()> {
+    for array in call.operands.iter().chain(raw) {
+        array.home()?;
+    }
     let wanted = call.anew(|| call.op.rungs.portable.run(call))?;
     let more = call.more.iter().map(|output| output.result);
     // Arrays that are changed in place have one type.

@@ -166,6 +166,7 @@ fn assert_same(wanted: &[Value], got: &[Value], context: &str) {
             (Value::Array(w), Value::Array(g)) => {
                 assert_eq!(w.shape(), g.shape(), "{context}");
                 assert_eq!(w.element_type(), g.element_type(), "{context}");
+                g.home().unwrap();
                 if let Some(at) = first_difference(w, g) {
                     let number = |a: &Array| a.numbers().nth(at).unwrap();
                     panic!("{context}: element {at} is {}, not {}", number(g), number(w));

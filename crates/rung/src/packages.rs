@@ -4,6 +4,7 @@
 mod arguments;
 mod chain;
 mod csv;
+mod device;
 mod devices;
 mod emap;
 mod explain;
@@ -39,6 +40,7 @@ pub fn functions() -> impl Iterator<Item = &'static Native> {
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     let asked = explain::bind(lisp, ladder);
+    device::bind(lisp, ladder);
     devices::bind(lisp, ladder);
     let operations = linalg::bind(lisp, ladder, asked);
     chain::bind(lisp, ladder, asked, &operations);

@@ -22,6 +22,104 @@ fn every_example_of_the_table_gives_what_it_says() {
     }
 }
 
+/// A session whose device takes every call that it can, so that results stay there until the
+/// language reads them.
+fn resident_session() -> Session {
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    settings.device.value = rung_base::DeviceChoice::Named("llvmpipe".into());
+    let session = Session::new(&settings, Options::default());
+    assert_eq!(session.notices, [""; 0], "install mesa-vulkan-drivers and libvulkan1");
+    session.ladder.borrow_mut().costs.device.make_free();
+    session
+}
+
+/// A reader that forgets to ask for the elements stops a build with debug assertions.
+#[test]
+fn every_example_gives_the_same_where_results_stay_on_a_device() {
+    let mut session = resident_session();
+    for op in table::operations() {
+        let (form, wanted) = op.example.split_once(" => ").expect("form => value");
+        assert_eq!(printed(&mut session, form), wanted, "{form}");
+    }
+    assert!(session.ladder.borrow().residency().unwrap().moved().down > 0);
+}
+
+#[test]
+fn arrays_go_to_the_device_and_come_home_by_name() {
+    let mut session = resident_session();
+    let mut shown = |form: &str| printed(&mut session, form);
+    shown("(defvar *a* (la:reshape (la:arange 12) '(3 4)))");
+    assert_eq!(shown("(list (rung:resident-p *a*) (eq (rung:send *a*) *a*))"), "(NIL T)");
+    assert_eq!(shown("(list (rung:resident-p *a*) (rung:resident-p (la:row *a* 1)))"), "(T T)");
+    shown("(defvar *b* (la:sqrt *a*))");
+    assert_eq!(shown("(list (la:shape *b*) (rung:resident-p *b*))"), "((3 4) T)");
+    assert_eq!(shown("(aref (rung:home *b*) 2 1)"), "3.0");
+    // Read, it is in both places; written, it is here alone.
+    assert_eq!(shown("(rung:resident-p *b*)"), "T");
+    assert_eq!(shown("(progn (setf (aref *b* 0 0) 5) (rung:resident-p *b*))"), "NIL");
+    assert_eq!(shown("(aref (la:add *b* *b*) 0 0)"), "10.0");
+    assert_eq!(shown("(rung:synchronize)"), "NIL");
+    assert!(shown("(rung:send '(1))").contains("rung:send"));
+    let mut without = self::session();
+    assert_eq!(printed(&mut without, "(rung:resident-p (rung:send #d(1)))"), "NIL");
+}
+
+/// Sequence functions, printing, comparing, coercing and copying of arrays that are on a device.
+#[test]
+fn the_language_reads_arrays_that_are_on_a_device() {
+    let forms = [
+        "(print (la:sqrt #d(1 4)))",
+        "(coerce (la:sqrt #d(1 4)) 'list)",
+        "(length (la:sqrt #d(1 4)))",
+        "(elt (la:sqrt #d(1 4)) 1)",
+        "(reverse (la:sqrt #d(1 4)))",
+        "(sort (la:sqrt #d(4 1)) #'<)",
+        "(map 'list #'1+ (la:sqrt #d(1 4)))",
+        "(reduce #'+ (la:sqrt #d(1 4)))",
+        "(position 2d0 (la:sqrt #d(1 4)))",
+        "(find 2d0 (la:sqrt #d(1 4)))",
+        "(subseq (la:sqrt #d(1 4 9)) 1)",
+        "(fill (la:sqrt #d(1 4 9)) 5)",
+        "(replace (la:sqrt #d(1 4 9)) #d(7 8))",
+        "(copy-seq (la:sqrt #d(1 4 9)))",
+        "(concatenate 'vector (la:sqrt #d(1)) #(2))",
+        "(equalp (la:sqrt #d(1 4)) #d(1 2))",
+        "(equal (la:sqrt #d(1 4)) #d(1 2))",
+        "(search #d(2) (la:sqrt #d(1 4)))",
+        "(mismatch #d(1 3) (la:sqrt #d(1 4)))",
+        "(count 2d0 (la:sqrt #d(4 4)))",
+        "(remove 2d0 (la:sqrt #d(1 4)))",
+        "(row-major-aref (la:sqrt #d((1 4))) 1)",
+        "(adjust-array (la:sqrt #d(1 4)) 3 :initial-element 0d0)",
+        "(array-dimensions (la:sqrt #d((1 4))))",
+        "(describe (la:sqrt #d(1 4)))",
+        "(type-of (la:sqrt #d(1 4)))",
+        "(typep (la:sqrt #d(1 4)) '(vector double-float))",
+        "(let ((*print-array* nil)) (prin1-to-string (la:sqrt #d(1 4))))",
+        "(loop for x across (la:sqrt #d(1 4)) sum x)",
+        "(every #'plusp (la:sqrt #d(1 4)))",
+        "(let ((a (la:sqrt #d(1 4)))) (setf (aref a 0) 9) a)",
+        "(let ((a (la:sqrt #d(1 4)))) (setf (la:row a 0) 9) a)",
+        "(let ((a (la:sqrt #d(1 4)))) (vec:add-into a a a) a)",
+        "(sxhash (la:sqrt #d(1 4)))",
+        "(let ((h (make-hash-table :test #'equalp))) (setf (gethash (la:sqrt #d(4)) h) 1) \
+           (gethash #d(2) h))",
+        "(vector-push-extend 1 (make-array 1 :fill-pointer 0 :adjustable t))",
+        "(make-array 2 :initial-contents (la:sqrt #d(1 4)))",
+        "(destructuring-bind (a b) (coerce (la:sqrt #d(1 4)) 'list) (+ a b))",
+        "(la:emap #'1+ (la:sqrt #d(1 4)))",
+        "(la:take-rows #d(5 6 7) (la:sqrt #d(1 4)))",
+        "(la:allclose (la:sqrt #d(1 4)) #d(1 2))",
+        "(la:topk (la:sqrt #d(1 4)) 1)",
+        "(format nil \"~a ~s ~{~a ~}\" (la:sqrt #d(1)) (la:sqrt #d(4)) (coerce (la:sqrt #d(9)) 'list))",
+    ];
+    let (mut here, mut there) = (session(), resident_session());
+    for form in forms {
+        assert_eq!(printed(&mut there, form), printed(&mut here, form), "{form}");
+    }
+}
+
 #[test]
 fn an_error_of_an_operation_is_a_condition_with_its_place_and_hint() {
     let mut session = session();

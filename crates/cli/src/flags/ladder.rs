@@ -162,6 +162,26 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "--device-memory",
+        takes: Takes::Text("SIZE"),
+        variable: Some("RUNG_DEVICE_MEMORY"),
+        key: Some("device-memory"),
+        group: Group::Ladder,
+        summary: "bytes of arrays that may stay on the device: 512M, 4G",
+        detail: &["Without it a quarter of the device's memory."],
+        apply: |request, given, origin| {
+            let bytes = size_of(given.text()).ok_or("expected a size such as 512M")?;
+            request.settings.device_memory.set(Some(bytes), origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.settings.device_memory;
+            let text = setting.value.map_or("a quarter".to_string(), |bytes| bytes.to_string());
+            (text, setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
         name: "--costs",
         takes: Takes::Text("FILE|default"),
         variable: Some("RUNG_COSTS"),
@@ -274,6 +294,20 @@ pub const NUMBERS: &[Flag] = &[
     },
 ];
 
+/// `512M`: a whole number of bytes, or of 2^10, 2^20, 2^30 or 2^40 of them.
+fn size_of(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 0,
+        "K" | "KI" => 10,
+        "M" | "MI" => 20,
+        "G" | "GI" => 30,
+        "T" | "TI" => 40,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
 fn shown_threads(setting: &Setting<Option<usize>>) -> (String, Origin) {
     let threads = setting.value.unwrap_or_else(rung_lanes::default_threads);
     (threads.to_string(), setting.origin.clone())
@@ -308,6 +342,21 @@ mod tests {
         ] {
             (device.apply)(&mut request, Given::Text(text), Origin::BuiltIn).unwrap();
             assert_eq!(request.settings.device.value, choice);
+        }
+    }
+
+    #[test]
+    fn sizes_have_binary_units() {
+        let cases = [("4096", Some(4096)), ("512M", Some(512 << 20)), ("2 GiB", None)];
+        for (text, bytes) in cases.into_iter().chain([
+            ("1gib", Some(1 << 30)),
+            ("3kb", Some(3072)),
+            ("", None),
+            ("M", None),
+            ("-1", None),
+            ("20000000T", None),
+        ]) {
+            assert_eq!(size_of(text), bytes, "{text}");
         }
     }
 

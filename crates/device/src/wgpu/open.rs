@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 const WANTED: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SHADER_INT64)
     .union(wgpu::Features::SHADER_F16)
-    .union(wgpu::Features::SUBGROUP);
+    .union(wgpu::Features::SUBGROUP)
+    .union(wgpu::Features::PIPELINE_CACHE);
 
 /// Opens an adapter with these variants in use from the start; `without_f64` and `without_i64`
 /// leave the feature out. The error is a reason.
@@ -114,7 +115,9 @@ fn assemble(info: Info, device: wgpu::Device, queue: wgpu::Queue) -> WgpuDevice 
             }),
         }],
     });
+    let cache = super::cache::Cache::open(&device, &info);
     WgpuDevice {
+        cache,
         info,
         device,
         queue,

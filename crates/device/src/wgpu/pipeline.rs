@@ -1,6 +1,7 @@
 //! Compiled kernels: one pipeline for each key, made at the first launch and kept.
 
-use super::{State, WgpuDevice, layout};
+use super::queue::State;
+use super::{WgpuDevice, layout};
 use crate::device::{Failure, FailureCode, Outcome};
 use rung_kernel::{Access, ENTRY_POINT, Kernel, compile};
 use std::sync::Arc;
@@ -50,9 +51,12 @@ impl WgpuDevice {
             module: &module,
             entry_point: Some(ENTRY_POINT),
             compilation_options: Default::default(),
-            cache: None,
+            cache: self.cache.as_ref().map(|cache| &cache.pipelines),
         });
         self.check().map_err(|f| refused(format!("kernel {}: {}", kernel.key, f.text)))?;
+        if let Some(cache) = &self.cache {
+            cache.made();
+        }
         Ok(Pipeline { kernel: kernel.clone(), layout: buffers, pipeline })
     }
 

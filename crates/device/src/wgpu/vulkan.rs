@@ -56,6 +56,35 @@ fn connect() -> Option<wgpu::Instance> {
 }
 
 #[cfg(target_vendor = "apple")]
+pub(crate) fn free_memory(_: &wgpu::Device) -> Option<u64> {
+    None
+}
+
+/// Bytes of the largest local heap that this process may still take, where the driver tells.
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) fn free_memory(device: &wgpu::Device) -> Option<u64> {
+    use ash::vk;
+    // SAFETY: the device is only asked, and only while `device` lives.
+    let hal = unsafe { device.as_hal::<wgpu::hal::api::Vulkan>() }?;
+    if !hal.enabled_device_extensions().contains(&ash::ext::memory_budget::NAME) {
+        return None;
+    }
+    let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+    let mut memory = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+    // SAFETY: the handle came from this instance, which `hal` keeps alive; both structures are
+    // valid across the call, and the extension that defines the inner one is enabled.
+    unsafe {
+        let instance = hal.shared_instance().raw_instance();
+        instance.get_physical_device_memory_properties2(hal.raw_physical_device(), &mut memory);
+    }
+    let memory = memory.memory_properties;
+    let heaps = memory.memory_heaps[..memory.memory_heap_count as usize].iter().enumerate();
+    let local = heaps.filter(|(_, h)| h.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+    let largest = local.max_by_key(|(_, heap)| heap.size)?.0;
+    Some(budget.heap_budget[largest].saturating_sub(budget.heap_usage[largest]))
+}
+
+#[cfg(target_vendor = "apple")]
 pub(crate) fn extras(_: &wgpu::Adapter) -> Extras {
     Extras::default()
 }

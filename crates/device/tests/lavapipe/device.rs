@@ -170,6 +170,40 @@ fn threads_share_the_queue() {
     });
 }
 
+/// The only file of the cache, if there is one.
+fn cache_file(folder: &std::path::Path) -> Option<std::path::PathBuf> {
+    let mut files = std::fs::read_dir(folder.join("rung/kernels")).ok()?;
+    let file = files.next()?.unwrap().path();
+    assert!(files.next().is_none());
+    Some(file)
+}
+
+#[test]
+fn kernels_are_kept_on_disk_and_a_damaged_file_is_written_anew() {
+    if is_again() {
+        let kernel = Arc::new(map::kernel("kept", &trace_unary::<Square>(Width::F32)));
+        assert_eq!(run(&map::launch(&kernel, 1).unwrap(), &[&[3.0f32]], 1), [9.0]);
+        return;
+    }
+    let test = "device::kernels_are_kept_on_disk_and_a_damaged_file_is_written_anew";
+    let folder = std::env::temp_dir().join(format!("rung-cache-{}", std::process::id()));
+    let place = [("XDG_CACHE_HOME", folder.to_str())];
+    again(test, &place);
+    let file = cache_file(&folder).expect("a file of kernels");
+    let good = std::fs::read(&file).unwrap();
+    assert!(good.starts_with(b"rung kernels"));
+    for damaged in [&good[..good.len() / 2], &[0; 3000], b""] {
+        std::fs::write(&file, damaged).unwrap();
+        again(test, &place);
+        assert!(std::fs::read(&file).unwrap() == good, "written anew");
+    }
+    // Without a place for it everything works.
+    std::fs::remove_dir_all(folder.join("rung")).unwrap();
+    std::fs::write(folder.join("rung"), "in the way").unwrap();
+    again(test, &place);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Pages of memory that this process holds.
 #[cfg(target_os = "linux")]
 fn resident_pages() -> usize {

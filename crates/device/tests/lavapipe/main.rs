@@ -6,9 +6,14 @@
 mod broadcast;
 mod device;
 mod elementwise;
+mod failing;
+#[allow(dead_code)]
+mod faulty;
 mod fill;
 mod fold;
 mod operands;
 mod product;
+mod residency;
+mod residency_model;
 mod software;
 mod support;

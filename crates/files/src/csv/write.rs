@@ -53,6 +53,11 @@ pub fn write_columns(
         Column::Numbers(array) => array.size(),
         Column::Words(words) => words.len(),
     };
+    for column in columns {
+        if let Column::Numbers(array) = column {
+            array.home()?;
+        }
+    }
     let rows = columns.first().map_or(0, length);
     if let Some(at) = columns.iter().position(|column| length(column) != rows) {
         let text = format!("columns differ in length: {rows} and {}", length(&columns[at]));

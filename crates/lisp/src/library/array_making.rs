@@ -209,9 +209,7 @@ pub(super) fn adjust_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         return make_string(&all, None, false);
     }
     match a[0].as_packed() {
-        Some(packed) => {
-            packed_array(packed.borrow().element_type(), Shape::new(new.iter().copied())?, &all)
-        }
+        Some(packed) => packed_array(packed.element_type(), Shape::new(new.iter().copied())?, &all),
         None => Ok(Value::object(Object::Array(GeneralArray::new(new, all)))),
     }
 }

@@ -94,7 +94,7 @@ pub fn element_type_of(lisp: &mut Lisp, array: &Value) -> Value {
         return Value::symbol(symbol::CHARACTER);
     }
     match (array.as_packed(), array.as_foreign_array()) {
-        (Some(packed), _) => element_type_value(packed.borrow().element_type()),
+        (Some(packed), _) => element_type_value(packed.element_type()),
         (_, Some(foreign)) => foreign.element_type(lisp),
         _ => T,
     }
@@ -206,7 +206,7 @@ pub fn aref(array: &Value, index: &Value) -> Outcome {
                 elements.get(at).cloned().ok_or_else(|| outside(index, elements.len()))
             }
             Object::Packed(packed) => {
-                let packed = packed.borrow();
+                let packed = packed.read()?;
                 if packed.rank() != 1 {
                     return Err(wrong_rank(1, packed.rank()));
                 }
@@ -254,7 +254,7 @@ pub fn set_aref(array: &Value, index: &Value, value: Value) -> Outcome<()> {
                 Ok(())
             }
             Object::Packed(packed) => {
-                let mut packed = packed.borrow_mut();
+                let mut packed = packed.write()?;
                 if packed.rank() != 1 {
                     return Err(wrong_rank(1, packed.rank()));
                 }
@@ -287,7 +287,7 @@ pub fn dimensions(operator: &str, array: &Value) -> Outcome<Vec<usize>> {
         Value::String(text) => Ok(vec![text.characters.borrow().len()]),
         Value::Object(object) => match &**object {
             Object::Array(general) => Ok(general.dimensions.borrow().clone()),
-            Object::Packed(packed) => Ok(packed.borrow().shape().to_vec()),
+            Object::Packed(packed) => Ok(packed.shape().to_vec()),
             _ => match array.as_foreign_array() {
                 Some(foreign) => Ok(foreign.dimensions()),
                 None => Err(Escape::wrong_type(operator, symbol::ARRAY, array)),
@@ -344,7 +344,7 @@ pub(super) fn unravel(shape: &[usize], mut at: usize) -> Vec<i64> {
 /// The element at a position in row-major order.
 pub fn row_major_get(array: &Value, at: usize) -> Outcome {
     if let Some(packed) = array.as_packed() {
-        let packed = packed.borrow();
+        let packed = packed.read()?;
         if at >= packed.size() {
             return Err(outside(&Value::size(at), packed.size()));
         }
@@ -362,7 +362,7 @@ pub fn row_major_get(array: &Value, at: usize) -> Outcome {
 
 fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
     if let Some(packed) = array.as_packed() {
-        let mut packed = packed.borrow_mut();
+        let mut packed = packed.write()?;
         if at >= packed.size() {
             return Err(outside(&Value::size(at), packed.size()));
         }
@@ -519,7 +519,7 @@ pub static ARRAYS: &[Native] = &[
         "A fresh array that shares storage until written.",
         |_, a| {
             Ok(match a[0].as_packed() {
-                Some(packed) => Value::packed(packed.borrow().clone()),
+                Some(packed) => Value::packed(packed.array()),
                 None => a[0].clone(),
             })
         },
@@ -527,10 +527,9 @@ pub static ARRAYS: &[Native] = &[
 ];
 
 fn is_bit_vector(value: &Value) -> bool {
-    value.as_packed().is_some_and(|packed| {
-        let packed = packed.borrow();
-        packed.element_type() == ElementType::Bool && packed.rank() == 1
-    })
+    value
+        .as_packed()
+        .is_some_and(|packed| packed.element_type() == ElementType::Bool && packed.rank() == 1)
 }
 
 fn fill_pointer_of(value: &Value) -> Option<usize> {

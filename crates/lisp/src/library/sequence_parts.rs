@@ -57,8 +57,8 @@ pub fn elements(operator: &str, sequence: &Value) -> Outcome<Vec<Value>> {
             Object::Array(array) if array.rank() == 1 => {
                 Ok(array.elements.borrow()[..array.len()].to_vec())
             }
-            Object::Packed(array) if array.borrow().rank() == 1 => {
-                let array = array.borrow();
+            Object::Packed(array) if array.rank() == 1 => {
+                let array = array.read()?;
                 // A packed element may take one byte, a value takes 16.
                 super::memory::room(operator, array.size(), size_of::<Value>())?;
                 let number = |n| arrays::number_value(n, array.element_type());
@@ -76,7 +76,7 @@ pub fn length(operator: &str, sequence: &Value) -> Outcome<usize> {
         Value::String(text) => Ok(text.len()),
         Value::Object(object) => match &**object {
             Object::Array(array) if array.rank() == 1 => Ok(array.len()),
-            Object::Packed(array) if array.borrow().rank() == 1 => Ok(array.borrow().size()),
+            Object::Packed(array) if array.rank() == 1 => Ok(array.size()),
             _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, sequence)),
         },
         Value::Nil => Ok(0),
@@ -95,7 +95,7 @@ pub fn like(model: &Value, elements: Vec<Value>) -> Outcome {
         Value::String(_) => Ok(string_of(&elements).unwrap_or_else(|| Value::vector(elements))),
         Value::Object(object) => match &**object {
             Object::Packed(array) => {
-                let element_type = array.borrow().element_type();
+                let element_type = array.element_type();
                 arrays::packed_vector(element_type, &elements)
             }
             _ => Ok(Value::vector(elements)),

@@ -74,9 +74,9 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
         }),
         symbol::BIT_VECTOR | symbol::SIMPLE_BIT_VECTOR => {
             is_vector(value)
-                && value.as_packed().is_some_and(|packed| {
-                    packed.borrow().element_type() == rung_base::ElementType::Bool
-                })
+                && value
+                    .as_packed()
+                    .is_some_and(|packed| packed.element_type() == rung_base::ElementType::Bool)
         }
         symbol::FUNCTION | symbol::COMPILED_FUNCTION => value.as_function().is_some(),
         symbol::HASH_TABLE => value.as_hash_table().is_some(),
@@ -328,7 +328,7 @@ fn has_elements(lisp: &mut Lisp, array: &Value, element_type: &Value) -> Outcome
     }
     let found = match (array, array.as_packed()) {
         (Value::String(_), _) => arrays::Stored::Characters,
-        (_, Some(packed)) => arrays::Stored::Packed(packed.borrow().element_type()),
+        (_, Some(packed)) => arrays::Stored::Packed(packed.element_type()),
         _ => arrays::Stored::General,
     };
     Ok(arrays::stored(lisp, element_type)? == found)
@@ -378,7 +378,7 @@ fn array_type(value: &Value) -> Value {
     let dimensions = arrays::dimensions("", value).unwrap_or_default();
     let shape = list(dimensions.into_iter().map(Value::size).collect::<Vec<_>>());
     let element_type = match value.as_packed() {
-        Some(packed) => arrays::element_type_value(packed.borrow().element_type()),
+        Some(packed) => arrays::element_type_value(packed.element_type()),
         None => T,
     };
     list([Value::symbol(symbol::SIMPLE_ARRAY), element_type, shape])

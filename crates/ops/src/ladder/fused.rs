@@ -19,13 +19,13 @@ impl Ladder {
         operands: &[Part],
         site: &dyn Fn() -> Option<Site>,
     ) -> Option<Result<Array>> {
-        if !self.is_left_alone() {
+        if !self.is_left_alone() || !operands.iter().all(|x| self.is_quick(x)) {
             return None;
         }
         let start = self.counting.then(Instant::now);
         let result = chain::run(self.lanes.as_ref()?, steps, operands)?;
         if let (Some(start), Ok(array)) = (start, &result) {
-            let declines = self.declines_of_chain();
+            let declines = self.declines_of_chain(array.size() as u64);
             self.calls.add(Outcome {
                 what: chain::what(steps, operands, array),
                 rung: Rung::Lanes,
@@ -42,13 +42,16 @@ impl Ladder {
     }
 
     /// What the rungs above the lanes say to a chain that is left alone.
-    fn declines_of_chain(&self) -> Declines {
-        let device = self.device.as_ref().err().cloned();
+    fn declines_of_chain(&self, have: u64) -> Declines {
+        let need = self.costs.device.smallest();
+        let device = match &self.device {
+            Ok(_) => Decline::Small { have, need, unit: "elements" },
+            Err(reason) => reason.clone(),
+        };
         let library = match &self.library {
             Ok(_) => Decline::NoKernel(NO_LIBRARY),
             Err(reason) => reason.clone(),
         };
-        let device = device.map(|reason| (Rung::Device, reason));
-        device.into_iter().chain([(Rung::Library, library)]).collect()
+        [(Rung::Device, device), (Rung::Library, library)].into_iter().collect()
     }
 }

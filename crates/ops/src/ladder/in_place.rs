@@ -7,6 +7,7 @@ use crate::call::{Call, Detail, Prepared};
 use crate::explain::take_packed;
 use crate::ladder::Caller;
 use crate::record::Op;
+use crate::resident;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, OnDecline, Result};
@@ -51,6 +52,11 @@ impl Ladder {
         targets: &mut [Array],
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
+        if self.counting {
+            self.count_between();
+        }
+        resident::bring_home(&values)?;
+        targets.iter().try_for_each(Array::home)?;
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Write(write) => match targets.first_mut() {
@@ -59,7 +65,7 @@ impl Ladder {
             },
             Prepared::Call(call) => self.change(*call, targets, caller),
             Prepared::Steps(steps) => {
-                let mut given = steps(&mut Stepping { ladder: self, caller })?.into_iter();
+                let mut given = steps(&mut Stepping { op, ladder: self, caller })?.into_iter();
                 for (target, value) in targets.iter_mut().zip(given.by_ref()) {
                     let Value::Array(array) = value else { return Err(no_target()) };
                     *target = array;

@@ -10,16 +10,19 @@ use crate::table;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Shape};
-use rung_device::Device;
+use rung_device::{Device, Residency};
+use std::sync::Arc;
 
 /// Bytes moved to measure the link.
 const LINK: usize = 16 << 20;
 
 /// What could not be measured keeps its default.
-pub fn costs(timer: &Timer<'_>, device: &dyn Device, lanes: &LanesCosts) -> DeviceCosts {
+pub fn costs(timer: &Timer<'_>, device: &Arc<dyn Device>, lanes: &LanesCosts) -> DeviceCosts {
     let mut costs = WGPU;
-    link(timer, device, &mut costs);
-    let bench = Bench { timer, device, kernels: KernelCache::default() };
+    link(timer, device.as_ref(), &mut costs);
+    // Without a budget nothing stays there: every call carries all that it reads and gives.
+    let residency = Residency::new(device.clone(), Some(0));
+    let bench = Bench { timer, residency, kernels: KernelCache::default() };
     if let Some(floor) = bench.call("exp", &[&[4]], ElementType::F32) {
         costs.floor = floor;
     }
@@ -71,7 +74,7 @@ fn link(timer: &Timer, device: &dyn Device, costs: &mut DeviceCosts) {
 
 struct Bench<'a, 't> {
     timer: &'a Timer<'t>,
-    device: &'a dyn Device,
+    residency: Residency,
     kernels: KernelCache,
 }
 
@@ -82,7 +85,7 @@ impl Bench<'_, '_> {
         let member = op.rungs.device.kernel()?;
         let call = prepared(op, shapes, element)?;
         let run = || {
-            let trip = RoundTrip::new(self.device, &self.kernels);
+            let trip = RoundTrip::new(&self.residency, &self.kernels);
             matches!((member.run)(&call, &trip), Ok(answer) if !matches!(answer, Answer::Declined(_)))
         };
         let mut done = run();

@@ -7,6 +7,7 @@ use super::linalg::{number_part, site_of};
 use rung_array::Array;
 use rung_lisp::expand::chain::{Chain, Chaining, Step};
 use rung_lisp::lisp::Lisp;
+use rung_lisp::packed::Packed;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, Outcome, Value};
 use rung_ops::record::Part;
@@ -88,7 +89,7 @@ fn together(
     operands: &[Value],
 ) -> Option<rung_base::Result<Array>> {
     let arrays: Vec<Option<Ref<Array>>> =
-        operands.iter().map(|value| value.as_packed().map(RefCell::borrow)).collect();
+        operands.iter().map(|value| value.as_packed().map(Packed::look)).collect();
     let part = |(array, value)| match array {
         Some(array) => Some(Part::Array(array)),
         None => number_part(value),

@@ -8,6 +8,7 @@ use rung_lisp::lisp::Lisp;
 use rung_lisp::object::{Foreign, Object};
 use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, KEYWORD, RUNG};
+use rung_lisp::packed::Packed;
 use rung_lisp::source::Span;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
@@ -218,11 +219,11 @@ fn quick(
 ) -> Option<rung_base::Result<Array>> {
     match (op.quick, arguments) {
         (Quick::One(_), [a]) => {
-            let a = a.as_packed()?.borrow();
+            let a = a.as_packed()?.look();
             ladder.borrow().quick(op, &[Part::Array(&a)])
         }
         (Quick::Two(_), [a, b]) => {
-            let arrays = (a.as_packed().map(RefCell::borrow), b.as_packed().map(RefCell::borrow));
+            let arrays = (a.as_packed().map(Packed::look), b.as_packed().map(Packed::look));
             let a = arrays.0.as_deref().map(Part::Array).or_else(|| number_part(a))?;
             let b = arrays.1.as_deref().map(Part::Array).or_else(|| number_part(b))?;
             ladder.borrow().quick(op, &[a, b])
@@ -337,11 +338,11 @@ fn changed(
     let targets = targets(lisp, op, arguments)?;
     let mut ladder = ladder.borrow_mut();
     if let [one] = &targets[..] {
-        let mut array = one.borrow_mut();
+        let mut array = one.target();
         let array = std::slice::from_mut(&mut *array);
         return Ok(run(&mut ladder, op, values, array, &mut Program(lisp)));
     }
-    let taken = |cell: &&RefCell<Array>| cell.replace(Array::empty(ElementType::F64));
+    let taken = |cell: &&Packed| cell.replace(Array::empty(ElementType::F64));
     let mut arrays: Vec<Array> = targets.iter().map(taken).collect();
     let outcome = run(&mut ladder, op, values, &mut arrays, &mut Program(lisp));
     for (cell, array) in targets.iter().zip(arrays) {
@@ -351,12 +352,8 @@ fn changed(
 }
 
 /// The packed arrays that an operation in place changes: as many different ones as it writes.
-fn targets<'a>(
-    lisp: &Lisp,
-    op: &'static Op,
-    arguments: &'a [Value],
-) -> Outcome<Vec<&'a RefCell<Array>>> {
-    let mut cells: Vec<&RefCell<Array>> = Vec::with_capacity(op.writes.len());
+fn targets<'a>(lisp: &Lisp, op: &'static Op, arguments: &'a [Value]) -> Outcome<Vec<&'a Packed>> {
+    let mut cells: Vec<&Packed> = Vec::with_capacity(op.writes.len());
     for &at in op.writes {
         let text = match arguments.get(at).map(|given| (given, given.as_packed())) {
             // The ladder says that an argument is missing.
@@ -394,7 +391,7 @@ fn write_back(
     for (&at, result) in op.writes.iter().zip(results) {
         let target = arguments.get(at).and_then(Value::as_packed);
         match (target, result) {
-            (Some(target), rung_ops::Value::Array(array)) => *target.borrow_mut() = array,
+            (Some(target), rung_ops::Value::Array(array)) => drop(target.replace(array)),
             (None, _) => {
                 let given = arguments.get(at).cloned().unwrap_or_default();
                 let text =
@@ -468,7 +465,7 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
         Value::String(text) => rung_ops::Value::Text(text.to_text()),
         Value::Cons(_) => list_to_operation(lisp, argument)?,
         Value::Object(object) => match &**object {
-            Object::Packed(array) => rung_ops::Value::Array(array.borrow().clone()),
+            Object::Packed(array) => rung_ops::Value::Array(array.array()),
             Object::Array(array) => {
                 rung_ops::explain::note_packing();
                 rung_ops::Value::Array(packed_double(lisp, array)?)
@@ -555,10 +552,14 @@ fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
     }
 }
 
-/// The array that a value is or converts to, for the packages beside this one.
+/// The array that a value is or converts to, with its elements here, for the packages beside this
+/// one.
 pub fn array_argument(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Array> {
     match to_operation(lisp, value)? {
-        rung_ops::Value::Array(array) => Ok(array),
+        rung_ops::Value::Array(array) => {
+            array.home()?;
+            Ok(array)
+        }
         _ => Err(Escape::wrong_type(operator, symbol::ARRAY, value)),
     }
 }

@@ -21,7 +21,7 @@ fn class(lines: usize) -> usize {
 }
 
 pub(super) struct Pool {
-    lists: [Vec<Vec<Line>>; CLASSES],
+    lists: [Vec<Box<[Line]>>; CLASSES],
 }
 
 impl Pool {
@@ -31,13 +31,13 @@ impl Pool {
 
     /// A buffer of at least `lines` lines, at most `MOST_LINES`, with old values.
     #[inline]
-    pub(super) fn take(&mut self, lines: usize) -> Option<Vec<Line>> {
+    pub(super) fn take(&mut self, lines: usize) -> Option<Box<[Line]>> {
         if lines == 0 { None } else { self.lists[class(lines)].pop() }
     }
 
     /// Keeps a buffer of `capacity` of its lines, or drops it where there are enough.
     #[inline]
-    pub(super) fn keep(&mut self, buffer: Vec<Line>) {
+    pub(super) fn keep(&mut self, buffer: Box<[Line]>) {
         let list = &mut self.lists[class(buffer.len())];
         if list.len() < MOST_KEPT {
             list.push(buffer);
@@ -55,7 +55,7 @@ mod tests {
         let mut pool = Pool::new();
         for lines in [1, 2, 3, 64, 65, 127, 128] {
             assert!(pool.take(lines).is_none());
-            pool.keep(vec![Line::zeroed(); capacity(lines)]);
+            pool.keep(vec![Line::zeroed(); capacity(lines)].into_boxed_slice());
             assert!(pool.take(lines).is_some_and(|b| b.len() >= lines));
         }
         assert!(pool.take(0).is_none());
@@ -65,7 +65,7 @@ mod tests {
     fn a_list_stays_short() {
         let mut pool = Pool::new();
         for _ in 0..3 * MOST_KEPT {
-            pool.keep(vec![Line::zeroed(); 4]);
+            pool.keep(vec![Line::zeroed(); 4].into_boxed_slice());
         }
         assert_eq!(std::iter::from_fn(|| pool.take(4)).count(), MOST_KEPT);
     }

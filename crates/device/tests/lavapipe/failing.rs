@@ -1,0 +1,147 @@
+//! What residency makes of a device that fails: one retry after a failed allocation, nothing lost
+//! that has a copy, and an error for what has none.
+
+use crate::faulty::{Call, Fault, Faulty};
+use crate::residency::array;
+use crate::support::device;
+use rung_base::{ElementType, ErrorKind, Shape};
+use rung_device::{Device, FailureCode, Residency};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+const SIZE: usize = 256;
+
+fn faulty(call: Call, from: u64, count: u64, code: FailureCode) -> (Arc<Faulty>, Residency) {
+    let device = Arc::new(Faulty::new(device().clone(), Some(Fault { call, from, count, code })));
+    let residency = Residency::new(device.clone(), Some(4 * SIZE as u64));
+    (device, residency)
+}
+
+fn code<T>(outcome: Result<T, rung_device::Failure>) -> FailureCode {
+    outcome.err().expect("a failure").code
+}
+
+#[test]
+fn a_failed_allocation_is_tried_once_more_after_a_wait() {
+    let (device, residency) = faulty(Call::Allocate, 0, 1, FailureCode::Memory);
+    assert!(residency.result(SIZE).is_ok());
+    assert_eq!(device.synchronized.load(Ordering::Relaxed), 1);
+    assert_eq!(device.calls(Call::Allocate), 2);
+    let (device, residency) = faulty(Call::Allocate, 0, 2, FailureCode::Memory);
+    assert_eq!(code(residency.result(SIZE)), FailureCode::Memory);
+    assert_eq!((device.calls(Call::Allocate), residency.resident()), (2, 0));
+    // The next one finds everything as it was.
+    assert!(residency.result(SIZE).is_ok());
+    // Other failures are not a lack of memory.
+    let (device, residency) = faulty(Call::Upload, 0, 1, FailureCode::Driver);
+    assert_eq!(code(residency.keep(&array(0.0))), FailureCode::Driver);
+    assert_eq!((device.calls(Call::Upload), residency.resident()), (1, 0));
+}
+
+#[test]
+fn an_array_whose_copy_cannot_be_made_is_still_there() {
+    let (_, residency) = faulty(Call::Upload, 1, 1, FailureCode::Driver);
+    let (a, b) = (array(0.0), array(7.0));
+    assert!(residency.keep(&a).unwrap());
+    assert_eq!(code(residency.keep(&b)), FailureCode::Driver);
+    assert!(!b.is_attached() && b.to_numbers().unwrap()[0].to_f64() == 7.0);
+    assert!(residency.keep(&b).unwrap());
+}
+
+/// A result of four fills the budget with what is nowhere else.
+fn results(residency: &Residency) -> Vec<rung_array::Array> {
+    let make = |i: i32| {
+        let held = residency.result(SIZE).unwrap();
+        let bytes = [i as u8; SIZE];
+        residency.device().write(held.buffer(), &bytes).unwrap();
+        held.into_array(ElementType::U8, Shape::vector(SIZE)).unwrap()
+    };
+    (0..4).map(make).collect()
+}
+
+#[test]
+fn what_cannot_be_brought_home_is_not_evicted() {
+    let (_, residency) = faulty(Call::Download, 0, 1, FailureCode::Driver);
+    let all = results(&residency);
+    assert_eq!(code(residency.result(SIZE)), FailureCode::Driver);
+    assert_eq!((residency.resident(), residency.moved().evictions), (4 * SIZE as u64, 0));
+    for (i, array) in all.iter().enumerate() {
+        assert!(residency.holds(array));
+        assert_eq!(array.to_numbers().unwrap()[255].to_i64(), Some(i as i64));
+    }
+    drop(all);
+    assert_eq!(residency.resident(), 0);
+}
+
+#[test]
+fn a_failed_download_can_be_tried_again() {
+    let (_, residency) = faulty(Call::Download, 0, 1, FailureCode::Driver);
+    let all = results(&residency);
+    let e = all[2].home().unwrap_err();
+    assert_eq!((e.kind(), e.message()), (ErrorKind::Device, "told to fail"));
+    assert!(!all[2].is_home());
+    assert_eq!(all[2].to_numbers().unwrap()[0].to_i64(), Some(2));
+}
+
+#[test]
+fn a_lost_device_loses_only_what_was_nowhere_else() {
+    let (_, residency) = faulty(Call::Download, 1, u64::MAX, FailureCode::Lost);
+    let (all, kept) = (results(&residency), array(3.0));
+    // Room for `kept` is made by bringing the first one home.
+    assert!(residency.keep(&kept).unwrap());
+    assert_eq!(all[1].home().unwrap_err().message(), "device retired: told to");
+    // The first result takes the place of `kept`, which is here as well.
+    let held = residency.result(SIZE).unwrap();
+    assert_eq!(code(residency.result(SIZE)), FailureCode::Lost);
+    drop(held);
+    assert_eq!(all[0].to_numbers().unwrap()[9].to_i64(), Some(0));
+    assert_eq!(kept.to_numbers().unwrap()[0].to_f64(), 3.0);
+    drop((all, kept));
+    assert_eq!(residency.resident(), 0);
+}
+
+/// Free memory is asked for before anything goes up.
+#[test]
+fn what_free_memory_cannot_hold_is_declined_with_both_numbers() {
+    struct Small(Arc<dyn Device>);
+    impl Device for Small {
+        fn info(&self) -> &rung_device::Info {
+            self.0.info()
+        }
+        fn allocate(&self, bytes: usize) -> rung_device::Outcome<rung_device::Buffer> {
+            self.0.allocate(bytes)
+        }
+        fn upload(&self, _: &[u8]) -> rung_device::Outcome<rung_device::Buffer> {
+            panic!("nothing may go up")
+        }
+        fn write(&self, b: &rung_device::Buffer, bytes: &[u8]) -> rung_device::Outcome<()> {
+            self.0.write(b, bytes)
+        }
+        fn launch(
+            &self,
+            launch: &rung_kernel::Launch,
+            buffers: &[&rung_device::Buffer],
+        ) -> rung_device::Outcome<()> {
+            self.0.launch(launch, buffers)
+        }
+        fn download(
+            &self,
+            buffer: &rung_device::Buffer,
+            into: &mut [u8],
+        ) -> rung_device::Outcome<()> {
+            self.0.download(buffer, into)
+        }
+        fn synchronize(&self) -> rung_device::Outcome<()> {
+            self.0.synchronize()
+        }
+        fn free_memory(&self) -> Option<u64> {
+            Some((64 << 20) + 100)
+        }
+    }
+    let residency = Residency::new(Arc::new(Small(device().clone())), None);
+    assert_eq!(residency.budget(), ((64 << 20) + 100) / 4);
+    let failure = residency.keep(&array(0.0)).unwrap_err();
+    assert_eq!(failure.code, FailureCode::Memory);
+    assert_eq!(failure.text, "needs 256 bytes, 100 bytes free");
+    assert!(residency.workspace(100).is_ok());
+}

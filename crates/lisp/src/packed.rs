@@ -1,0 +1,76 @@
+//! An array of one element type as a thing of the language.
+//!
+//! Its elements may be on a device. The header is read without asking for them; whoever reads or
+//! writes elements gets the array from `read` or `write`, which bring them home and can fail, and
+//! there is no other way to them.
+
+use rung_array::Array;
+use rung_base::{ElementType, Result, Shape};
+use std::cell::{Ref, RefCell, RefMut};
+
+/// A packed array of the language.
+pub struct Packed(RefCell<Array>);
+
+impl Packed {
+    /// The array as a thing that is shared and written.
+    pub fn new(array: Array) -> Packed {
+        Packed(RefCell::new(array))
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.borrow().rank()
+    }
+
+    /// The number of elements.
+    pub fn size(&self) -> usize {
+        self.0.borrow().size()
+    }
+
+    /// The length along each axis.
+    pub fn shape(&self) -> Shape {
+        self.0.borrow().shape().clone()
+    }
+
+    /// The type of the elements.
+    pub fn element_type(&self) -> ElementType {
+        self.0.borrow().element_type()
+    }
+
+    /// The array as it is now, wherever its elements are, for what takes it whole: an operation
+    /// or another variable. It shares storage until one of the two is written.
+    pub fn array(&self) -> Array {
+        self.0.borrow().clone()
+    }
+
+    /// The same without a count, for what asks the array itself where its elements are.
+    pub fn look(&self) -> Ref<'_, Array> {
+        self.0.borrow()
+    }
+
+    /// The array with its elements here.
+    #[inline]
+    pub fn read(&self) -> Result<Ref<'_, Array>> {
+        let array = self.0.borrow();
+        array.home()?;
+        Ok(array)
+    }
+
+    /// The array for writing a part of it, with its elements here.
+    #[inline]
+    pub fn write(&self) -> Result<RefMut<'_, Array>> {
+        let array = self.0.borrow_mut();
+        array.home()?;
+        Ok(array)
+    }
+
+    /// The array for an operation that writes into it where it stands.
+    pub fn target(&self) -> RefMut<'_, Array> {
+        self.0.borrow_mut()
+    }
+
+    /// Another array in its place, which is given back; nothing moves.
+    pub fn replace(&self, array: Array) -> Array {
+        self.0.replace(array)
+    }
+}

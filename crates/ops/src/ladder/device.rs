@@ -1,0 +1,91 @@
+//! The device as the ladder sees it: what is resident there, what moves, and who is offered a call.
+
+use super::Ladder;
+use crate::call::Call;
+use crate::decline::{Answer, Decline, size};
+use crate::record::{Entry, Part};
+use crate::resident::Standing;
+use crate::round_trip::RoundTrip;
+use rung_base::Result;
+use rung_device::{Moved, Residency};
+
+impl Ladder {
+    /// The arrays on the device, if there is one.
+    pub fn residency(&self) -> Option<&Residency> {
+        self.residency.as_ref()
+    }
+
+    /// What to say at the end of a run whose arrays did not find room on the device.
+    pub fn budget_note(&self) -> Option<String> {
+        let residency = self.residency.as_ref()?;
+        let (moved, budget) = (residency.moved(), residency.budget());
+        (moved.again > budget).then(|| {
+            format!(
+                "--gpu: the device budget ({}) is below this program's working set: {} went up \
+                 again after {} evictions; raise --device-memory.",
+                size(budget),
+                size(moved.again),
+                moved.evictions
+            )
+        })
+    }
+
+    /// What went to the device and came back so far.
+    pub(super) fn moved(&self) -> Moved {
+        self.residency.as_ref().map(Residency::moved).unwrap_or_default()
+    }
+
+    /// Counts what moved since the last call: arrays that the program read by itself.
+    pub fn count_between(&mut self) {
+        let now = self.moved();
+        let (up, down) = (now.up - self.counted.up, now.down - self.counted.down);
+        self.calls.add_between(up, down);
+        self.counted = now;
+    }
+
+    /// Whether an operand is here, and no device would want a call of its size.
+    #[inline]
+    pub(super) fn is_quick(&self, operand: &Part) -> bool {
+        let Part::Array(x) = operand else { return true };
+        let small = || !x.is_attached() && (x.size() as u64) < self.costs.device.smallest();
+        x.is_home() && (self.residency.is_none() || small())
+    }
+
+    pub(super) fn offer_device(&self, call: &Call) -> Result<Answer> {
+        let declined = |reason| Ok(Answer::Declined(reason));
+        let residency = match (&self.device, &self.residency) {
+            (Ok(_), Some(residency)) => residency,
+            (Ok(_), None) => return declined(Decline::Off("--gpu")),
+            (Err(reason), _) => return declined(reason.clone()),
+        };
+        let member = match &call.op.rungs.device {
+            Entry::Has(member) => member,
+            Entry::None(reason) => return declined(Decline::NoKernel(reason)),
+        };
+        if self.only.is_none() {
+            let standing = Standing::of(call, residency);
+            if let Err(reason) = self.costs.device_offer(member.offer, call, &standing) {
+                return declined(reason);
+            }
+            let here = self.costs.device_time(call, &standing);
+            let there = self.best_below(call) + self.costs.home_time(&standing);
+            if here > there {
+                return declined(Decline::Slower { here, there });
+            }
+        }
+        (member.run)(call, &RoundTrip::new(residency, &self.kernels))
+    }
+
+    /// The estimate of the fastest rung of this run that comes after the device.
+    fn best_below(&self, call: &Call) -> f64 {
+        let rungs = &call.op.rungs;
+        let mut best = self.costs.portable_time(call);
+        if self.lanes.is_some() && rungs.lanes.kernel().is_some() {
+            best = best.min(self.costs.lanes_time(call, self.threads()));
+        }
+        if self.library.is_ok() && rungs.library.kernel().is_some() {
+            best = best.min(self.costs.library_time(call));
+        }
+        best
+    }
+}

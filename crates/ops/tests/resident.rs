@@ -1,0 +1,234 @@
+//! Operands and results that are on a device: the same bits, nothing moved twice, and no reader
+//! that forgets to ask for the elements.
+
+use rung_array::{Array, Bytes, Remote};
+use rung_base::{DeviceChoice, ElementType, Explain, Result, Settings, Shape};
+use rung_device::Device;
+use rung_lanes::Lanes;
+use rung_ops::call::first_difference;
+use rung_ops::{Decline, Ladder, NoCaller, Op, Rung, Value, table};
+use std::sync::Arc;
+
+/// Bytes that are here only when somebody asks.
+struct Elsewhere(Vec<u8>);
+
+impl Remote for Elsewhere {
+    fn length(&self) -> usize {
+        self.0.len()
+    }
+
+    fn fetch(&self) -> Result<Bytes> {
+        let mut bytes = Bytes::unspecified(self.0.len())?;
+        bytes.elements_mut::<u8>()[..self.0.len()].copy_from_slice(&self.0);
+        Ok(bytes)
+    }
+}
+
+/// The same array with its elements elsewhere, as the transpose of its transpose if `turned`.
+fn away(a: &Array, turned: bool) -> Array {
+    let back: Vec<usize> = (0..a.rank()).rev().collect();
+    let stored = if turned { a.transpose(&back).unwrap() } else { a.clone() };
+    let stored = stored.to_owned_copy().unwrap();
+    let remote = Arc::new(Elsewhere(stored.storage_bytes().to_vec()));
+    let there = Array::remote(a.element_type(), stored.shape().clone(), remote).unwrap();
+    if turned { there.transpose(&back).unwrap() } else { there }
+}
+
+/// The value with every array at `t`, and elsewhere if asked.
+fn prepared(value: &Value, t: ElementType, elsewhere: Option<bool>) -> Option<Value> {
+    match value {
+        Value::Array(a) => {
+            let a = a.convert(t).ok()?;
+            Some(Value::Array(elsewhere.map_or_else(|| a.clone(), |turned| away(&a, turned))))
+        }
+        Value::List(items) => {
+            let items = items.iter().map(|v| prepared(v, t, elsewhere));
+            items.collect::<Option<Vec<_>>>().map(Value::List)
+        }
+        other => Some(other.clone()),
+    }
+}
+
+fn run(ladder: &mut Ladder, op: &'static Op, values: Vec<Value>) -> Result<Vec<Value>> {
+    ladder.context.generator = rung_math::random::State::seeded(7);
+    ladder.context.counter = rung_ops::Generator::new(7, 0);
+    ladder.call(op, values, &mut NoCaller)
+}
+
+fn assert_same(wanted: &[Value], got: &[Value], context: &str) {
+    assert_eq!(wanted.len(), got.len(), "{context}");
+    for (w, g) in wanted.iter().zip(got) {
+        match (w, g) {
+            (Value::Array(w), Value::Array(g)) => {
+                w.home().and(g.home()).unwrap();
+                assert_eq!((w.shape(), w.element_type()), (g.shape(), g.element_type()));
+                assert_eq!(first_difference(w, g), None, "{context}");
+            }
+            (Value::List(w), Value::List(g)) => assert_same(w, g, context),
+            (w, g) => assert_eq!(w.to_string(), g.to_string(), "{context}"),
+        }
+    }
+}
+
+fn without_device(lanes: Option<Lanes>) -> Ladder {
+    let off = || Decline::Off("test");
+    Ladder::with_rungs(&Settings::default(), lanes, Err(off()), Err(off()))
+}
+
+/// A build with debug assertions stops at the first reader that forgets `home`.
+#[test]
+fn every_operation_takes_operands_that_are_elsewhere() {
+    let mut ladders = [without_device(Some(Lanes::new(2))), without_device(None)];
+    for op in table::operations() {
+        for sample in (op.samples)() {
+            for &t in op.types {
+                let values = |elsewhere| -> Option<Vec<Value>> {
+                    sample.iter().map(|v| prepared(v, t, elsewhere)).collect()
+                };
+                let Some(here) = values(None) else { continue };
+                for ladder in &mut ladders {
+                    let wanted = run(ladder, op, here.clone());
+                    for turned in [false, true] {
+                        let got = run(ladder, op, values(Some(turned)).unwrap());
+                        let context = format!("{} of {t} {sample:?}, turned {turned}", op.name());
+                        match (&wanted, got) {
+                            (Ok(wanted), Ok(got)) => assert_same(wanted, &got, &context),
+                            (Err(wanted), Err(got)) => {
+                                assert_eq!(wanted.to_string(), got.to_string(), "{context}");
+                            }
+                            (wanted, got) => panic!("{context}: {wanted:?}, then {got:?}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn lavapipe() -> Arc<dyn Device> {
+    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
+        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
+}
+
+/// A ladder whose device wants every call.
+fn eager() -> Ladder {
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    settings.explain.value = Explain::Table;
+    let off = Err(Decline::Off("test"));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(lavapipe()));
+    ladder.costs.device.make_free();
+    ladder
+}
+
+fn call(ladder: &mut Ladder, name: &str, values: &[&Array]) -> Array {
+    let values = values.iter().map(|&a| Value::Array(a.clone())).collect();
+    match ladder.call(table::find(name).unwrap(), values, &mut NoCaller).unwrap().pop() {
+        Some(Value::Array(a)) => a,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn numbers(extents: &[usize]) -> Array {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    let list: Vec<f64> = (0..shape.size()).map(|i| (i % 97) as f64 / 8.0 - 5.0).collect();
+    Array::from_slice(&list, shape).unwrap()
+}
+
+#[test]
+fn a_chain_stays_on_the_device_until_something_reads_it() {
+    let (a, b) = (numbers(&[40, 30]), numbers(&[30]));
+    let chain = |ladder: &mut Ladder| {
+        let x = call(ladder, "exp", &[&a]);
+        let x = call(ladder, "add", &[&x, &b]);
+        let x = call(ladder, "sqrt", &[&x.transpose(&[1, 0]).unwrap()]);
+        let x = call(ladder, "matmul", &[&x, &a]);
+        let row = x.row(3).unwrap();
+        call(ladder, "mul", &[&row, &row])
+    };
+    let mut here = without_device(Some(Lanes::new(1)));
+    let mut there = eager();
+    let (wanted, got) = (chain(&mut here), chain(&mut there));
+    assert!(!got.is_home());
+    let table = there.calls.table(&|_| String::new());
+    assert!(table.contains("device: 5 calls"), "{table}");
+    // a and b went up; nothing came down.
+    let moved = there.residency().unwrap().moved();
+    assert_eq!((moved.up, moved.down), ((40 * 30 + 30) * 8, 0), "{table}");
+    got.home().unwrap();
+    assert_eq!(first_difference(&wanted, &got), None);
+    there.count_between();
+    let table = there.calls.table(&|_| String::new());
+    assert!(table.contains("up 9.6 KiB, down 240 B"), "{table}");
+}
+
+#[test]
+fn what_the_processor_computes_comes_home_and_is_counted() {
+    let mut there = eager();
+    let x = call(&mut there, "exp", &[&numbers(&[1000])]);
+    // No device kernel: the operand is fetched for the lanes, in this call's row.
+    let sorted = call(&mut there, "sort", &[&x]);
+    assert!(x.is_home() && sorted.is_home());
+    let json = there.calls.json(&|_| String::new());
+    assert_eq!((&json["calls"][0]["down"], &json["calls"][1]["down"]), (&0.into(), &8000.into()));
+    assert_eq!(json["transfers"]["down"], 8000);
+}
+
+#[test]
+fn arithmetic_rides_only_on_operands_that_are_there() {
+    let mut ladder = eager();
+    ladder.costs = rung_ops::costs::Costs::defaults(rung_lanes::Level::Portable, 1);
+    let (large, small) = (numbers(&[1 << 17]), numbers(&[1 << 8]));
+    let code = |ladder: &Ladder| {
+        let json = ladder.calls.json(&|_| String::new());
+        let declines = json["declines"].as_array().unwrap().clone();
+        let device = declines.iter().filter(|d| d["rung"] == "device");
+        device.map(|d| d["code"].as_str().unwrap().to_string()).next_back()
+    };
+    call(&mut ladder, "sqrt", &[&large]);
+    assert_eq!(code(&ladder).as_deref(), Some("not-resident"));
+    ladder.count_anew();
+    let wide = numbers(&[1 << 18]);
+    call(&mut ladder, "add", &[&wide, &wide]);
+    assert_eq!(code(&ladder).as_deref(), Some("not-resident"));
+    // Once an operand is there, arithmetic is taken from 2^14 elements on.
+    let residency = ladder.residency().unwrap().clone();
+    assert!(residency.keep(&large).unwrap() && residency.keep(&small).unwrap());
+    ladder.count_anew();
+    let x = call(&mut ladder, "sqrt", &[&large]);
+    let y = call(&mut ladder, "add", &[&x, &large]);
+    assert!(residency.holds(&x) && residency.holds(&y) && code(&ladder).is_none());
+    ladder.count_anew();
+    call(&mut ladder, "sqrt", &[&small]);
+    assert_eq!(code(&ladder).as_deref(), Some("small"));
+    ladder.count_anew();
+    let rows = numbers(&[1 << 8, 1 << 8]);
+    call(&mut ladder, "add", &[&small, &rows]);
+    assert_eq!(code(&ladder).as_deref(), Some("larger-host"));
+}
+
+#[test]
+fn a_small_call_beside_a_device_takes_the_quick_way() {
+    use rung_ops::record::Part;
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    let off = Err(Decline::Off("test"));
+    let ladder = Ladder::with_rungs(&settings, Some(Lanes::new(1)), off, Ok(lavapipe()));
+    let (op, a) = (table::find("add").unwrap(), numbers(&[4]));
+    let quick = |a: &Array| ladder.quick(op, &[Part::Array(a), Part::Array(a)]).is_some();
+    assert!(quick(&a));
+    // An operand that is there belongs to the device.
+    assert!(ladder.residency().unwrap().keep(&a).unwrap());
+    assert!(!quick(&a) && !quick(&away(&numbers(&[4]), false)));
+}
+
+#[test]
+fn a_result_narrower_than_the_kernel_comes_home_at_once() {
+    let mut ladder = eager();
+    ladder.only = Some(Rung::Device);
+    let half = numbers(&[64]).convert(ElementType::BF16).unwrap();
+    let x = call(&mut ladder, "exp", &[&half]);
+    assert!(x.is_home() && x.element_type() == ElementType::BF16);
+    let json = ladder.calls.json(&|_| String::new());
+    assert_eq!(json["calls"][0]["down"], 64 * 4);
+}
