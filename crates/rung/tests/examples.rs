@@ -102,7 +102,6 @@ fn the_language_reads_arrays_that_are_on_a_device() {
         "(let ((a (la:sqrt #d(1 4)))) (setf (aref a 0) 9) a)",
         "(let ((a (la:sqrt #d(1 4)))) (setf (la:row a 0) 9) a)",
         "(let ((a (la:sqrt #d(1 4)))) (vec:add-into a a a) a)",
-        "(sxhash (la:sqrt #d(1 4)))",
         "(let ((h (make-hash-table :test #'equalp))) (setf (gethash (la:sqrt #d(4)) h) 1) \
            (gethash #d(2) h))",
         "(vector-push-extend 1 (make-array 1 :fill-pointer 0 :adjustable t))",
