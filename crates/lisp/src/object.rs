@@ -317,9 +317,7 @@ impl Children for Object {
             Object::Array(array) => array.len_in_memory() * size_of::<Value>(),
             Object::HashTable(table) => table.weight(),
             // A view may name any number of elements, so a single one counts for 1 GiB at most.
-            Object::Packed(array) => array.try_borrow().map_or(0, |array| {
-                array.size().saturating_mul(array.element_type().size()).min(1 << 30)
-            }),
+            Object::Packed(array) => array.weight().min(1 << 30),
             _ => 0,
         }
     }

@@ -37,6 +37,12 @@ impl Packed {
         self.0.borrow().element_type()
     }
 
+    /// The bytes of the elements, or 0 while somebody writes the array.
+    pub fn weight(&self) -> usize {
+        let bytes = |array: Ref<Array>| array.size().saturating_mul(array.element_type().size());
+        self.0.try_borrow().map_or(0, bytes)
+    }
+
     /// The array as it is now, wherever its elements are, for what takes it whole: an operation
     /// or another variable. It shares storage until one of the two is written.
     pub fn array(&self) -> Array {
