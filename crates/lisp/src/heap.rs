@@ -4,8 +4,7 @@
 //! `Ref<T>` counts without atomics (one thread runs Lisp) and has no weak references. Dropping
 //! the last reference to a long or deep structure does not recurse on the native stack: below
 //! `DEPTH` levels the dead bodies wait in a queue. Bodies of one type lie side by side in chunks,
-//! with a list of the free ones: that is faster than the system's allocator (a list of conses is
-//! made and dropped in half the time), and the collector finds every body without a list of them.
+//! with a list of the free ones, so that the collector finds every body without a list of them.
 //!
 //! A cycle keeps its own counts above zero. The collector takes from the count of each body the
 //! references that other bodies hold (trial deletion over the whole heap, as in CPython): what is
@@ -36,8 +35,8 @@ const DEPTH: u32 = 100;
 /// A chunk has this many bytes; one of conses has 1638 of them.
 const CHUNK: usize = 1 << 16;
 
-/// No collection before the chunks and what hangs on them have this many bytes: a heap of that
-/// size takes some 15 ms to look through.
+/// No collection before the chunks and what hangs on them have this many bytes: small
+/// programs never pay for one.
 const LEAST: usize = 32 << 20;
 
 /// The types of bodies; each has a pool of chunks.
