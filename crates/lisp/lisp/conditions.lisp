@@ -96,11 +96,7 @@
                 (t nil)))
        ,@(mapcar (lambda (r)
                    (destructuring-bind (function slot-name writer) r
-                     (if writer
-                         `(defun ,function (value condition)
-                            (rung::%set-condition-slot condition ',slot-name value))
-                         `(defun ,function (condition)
-                            (rung::%condition-slot condition ',slot-name)))))
+                     `(rung::%add-accessor ',function ',name ',slot-name ,writer nil)))
                  readers)
        ',name)))
 

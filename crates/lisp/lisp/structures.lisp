@@ -144,6 +144,9 @@
        ,@(if type `((when ,type (prin1 (type-of ,thing) ,to))) nil)
        ,@(if (and type body) `((when ,type (write-char #\Space ,to))) nil)
        ,@body
-       ,@(if identity `((when ,identity (format ,to " {~X}" (sxhash ,thing)))) nil)
+       ,@(if identity `((when ,identity (format ,to " {~X}" (%identity ,thing)))) nil)
        (write-string ">" ,to)
        nil)))
+
+(defun %identity (object)
+  (if (typep object 'standard-object) (rung::%instance-number object) (sxhash object)))

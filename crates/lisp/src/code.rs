@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
+use crate::generic::GenericFunction;
 use crate::heap::{Children, Edge, Pool, Ref};
 use crate::native::NativeFunction;
 use crate::source::Span;
@@ -462,6 +463,8 @@ pub enum Function {
     Closure(Closure),
     /// Written in Rust.
     Native(NativeFunction),
+    /// Runs the method that fits the arguments.
+    Generic(Box<GenericFunction>),
 }
 
 impl Children for Function {

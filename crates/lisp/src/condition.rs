@@ -258,6 +258,8 @@ const TYPE_WORDS: &[(Symbol, &str)] = &[
     (symbol::PACKAGE, "a package"),
     (symbol::PATHNAME, "a pathname"),
     (symbol::CONDITION, "a condition"),
+    (symbol::STANDARD_OBJECT, "an instance of a standard class"),
+    (symbol::CLASS, "a class"),
     (symbol::KEYWORD_TYPE, "a keyword"),
 ];
 

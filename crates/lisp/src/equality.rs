@@ -163,6 +163,7 @@ pub fn hash_equalp(value: &Value) -> u64 {
         }
         Value::Object(object) => match &**object {
             Object::Pathname(_) => hash_equal(value),
+            Object::Standard(_) => hash_eql(value),
             _ => 14,
         },
         _ => hash_eql(value),

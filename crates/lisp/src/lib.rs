@@ -22,6 +22,7 @@
 //! recurse on it, and signal `storage-condition` when it is spent.
 #![deny(unsafe_code)]
 
+pub mod class;
 pub mod code;
 mod compile;
 pub mod condition;
@@ -35,6 +36,7 @@ mod format_control;
 mod format_float;
 mod format_integer;
 mod format_natives;
+pub mod generic;
 pub mod hash_table;
 pub mod heap;
 pub mod library;

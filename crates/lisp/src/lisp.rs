@@ -31,7 +31,7 @@ pub(crate) type Site = (Ref<Function>, usize);
 fn site_span((function, pc): &Site) -> Option<Span> {
     match &**function {
         Function::Closure(closure) => closure.code.span(pc.saturating_sub(1)),
-        Function::Native(_) => None,
+        _ => None,
     }
 }
 
@@ -80,8 +80,17 @@ pub struct Lisp {
     pub(crate) macro_environment: Environment,
     /// Global symbol macros.
     pub(crate) symbol_macros: HashMap<Symbol, Value>,
-    /// Condition and structure classes by name.
+    /// Classes by name.
     pub(crate) classes: HashMap<Symbol, Ref<Object>>,
+    /// A number that grows when a class is defined again: see `generic`.
+    pub(crate) class_epoch: u64,
+    /// How many layouts of classes there are.
+    pub(crate) layouts: std::cell::Cell<u32>,
+    /// How many instances have a number to be printed with.
+    pub(crate) instances_shown: std::cell::Cell<u32>,
+    /// Method combinations with an operator: the operator, and whether it gives a single
+    /// argument back as it is.
+    pub(crate) combinations: HashMap<Symbol, (Symbol, bool)>,
     /// `deftype`: expanders by name.
     pub(crate) types: HashMap<Symbol, Value>,
     /// `defsetf` and `define-setf-expander`: see `expand::places`.
@@ -165,6 +174,10 @@ impl Lisp {
             macro_environment: Environment::default(),
             symbol_macros: HashMap::new(),
             classes: HashMap::new(),
+            class_epoch: 1,
+            layouts: Default::default(),
+            instances_shown: Default::default(),
+            combinations: HashMap::new(),
             types: HashMap::new(),
             setf_expanders: HashMap::new(),
             documentation: HashMap::new(),

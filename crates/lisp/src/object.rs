@@ -13,9 +13,10 @@ use crate::lisp::Lisp;
 use crate::package::PackageId;
 use crate::packed::Packed;
 use crate::stream::Stream;
-use crate::symbol::Symbol;
 use crate::value::Value;
 
+pub use crate::class::{Class, ClassKind, Instance, SlotDefinition, StandardInstance};
+pub use crate::generic::Method;
 pub use crate::hash_table::{HashTable, Test};
 
 /// A pair.
@@ -181,48 +182,6 @@ impl GeneralArray {
     }
 }
 
-/// What a class knows of itself: conditions, structures and later standard classes.
-pub struct Class {
-    /// Its name.
-    pub name: Symbol,
-    /// Itself first, then its superclasses in order of precedence.
-    pub precedence: Vec<Symbol>,
-    /// All slots, inherited ones first.
-    pub slots: Vec<SlotDefinition>,
-    /// For conditions: a string, or a function of the condition and a stream.
-    pub report: Value,
-    /// Condition or structure.
-    pub kind: ClassKind,
-}
-
-/// Which family a class belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ClassKind {
-    /// Made by `define-condition`.
-    Condition,
-    /// Made by `defstruct`.
-    Structure,
-}
-
-/// One slot of a class.
-#[derive(Clone)]
-pub struct SlotDefinition {
-    /// Its name.
-    pub name: Symbol,
-    /// Keywords that set it when an instance is made.
-    pub initargs: Vec<Symbol>,
-    /// A function of no arguments that gives its first value, or `Unbound`.
-    pub initform: Value,
-}
-
-/// An instance of a structure class.
-pub struct Instance {
-    /// Its class.
-    pub class: crate::heap::Ref<Object>,
-    /// One value per slot of the class.
-    pub slots: RefCell<Vec<Value>>,
-}
-
 /// The rarer kinds of value.
 pub enum Object {
     /// An integer outside 64 bits.
@@ -245,6 +204,10 @@ pub enum Object {
     Class(Box<Class>),
     /// An instance of a structure class.
     Instance(Instance),
+    /// An instance of a standard class.
+    Standard(StandardInstance),
+    /// A method of a generic function.
+    Method(Box<Method>),
     /// A pathname, as its native text.
     Pathname(String),
     /// An array of one element type; in a box, so that the other bodies stay small.
@@ -296,14 +259,17 @@ impl Children for Object {
             Object::Array(array) => visit_all(&array.elements, visit),
             Object::HashTable(table) => table.children(visit),
             Object::Condition(condition) => condition.children(visit),
-            Object::Class(class) => {
-                visit(&class.report);
-                class.slots.iter().for_each(|slot| visit(&slot.initform));
-            }
             Object::Instance(instance) => {
                 visit(&Value::Object(instance.class.clone()));
                 visit_all(&instance.slots, visit);
             }
+            Object::Standard(instance) => {
+                visit(&Value::Object(instance.class.borrow().clone()));
+                visit_all(&instance.slots, visit);
+            }
+            // A layout is shared by a class and its instances, a cache by calls under way: what
+            // they refer to counts as coming from outside, and stays.
+            Object::Class(_) | Object::Method(_) => {}
             Object::Stream(stream) => stream.children(visit),
             Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
             // Its parts are numbers, which refer to nothing.

@@ -49,6 +49,16 @@ pub fn for_prompt(lisp: &mut Lisp, value: &Value) -> Outcome<String> {
     print_as(lisp, value, Settings { escape: true, ..settings })
 }
 
+/// As `prin1` or `princ`, whichever the variables say, without the program's own method for the
+/// object itself.
+pub(crate) fn print_without_methods(lisp: &mut Lisp, value: &Value) -> Outcome<String> {
+    let settings = Settings::of(lisp);
+    let mut printer = Printer::new(Reach::Full(lisp), settings);
+    printer.plain = matches!(value, Value::Object(_));
+    printer.value(value)?;
+    Ok(printer.out)
+}
+
 /// With all settings given.
 pub(crate) fn print_as(lisp: &mut Lisp, value: &Value, settings: Settings) -> Outcome<String> {
     let mut printer = Printer::new(Reach::Full(lisp), settings);
@@ -143,6 +153,28 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Binds the variables to what they would have to be at this depth.
+    pub(crate) fn bind(&self, lisp: &mut Lisp, depth: usize) {
+        let bound = |bound: Option<usize>| bound.map(Value::size).unwrap_or_default();
+        let case = match self.case {
+            Case::Up => symbol::KEY_UPCASE,
+            Case::Down => symbol::KEY_DOWNCASE,
+            Case::Capital => symbol::KEY_CAPITALIZE,
+        };
+        lisp.bind(symbol::PRINT_ESCAPE, Value::boolean(self.escape));
+        lisp.bind(symbol::PRINT_READABLY, Value::boolean(self.readably));
+        lisp.bind(symbol::PRINT_BASE, Value::Fixnum(self.base.into()));
+        lisp.bind(symbol::PRINT_RADIX, Value::boolean(self.radix));
+        lisp.bind(symbol::PRINT_CASE, Value::symbol(case));
+        lisp.bind(symbol::PRINT_LENGTH, bound(self.length));
+        lisp.bind(symbol::PRINT_LEVEL, bound(self.level.map(|level| level.saturating_sub(depth))));
+        lisp.bind(symbol::PRINT_CIRCLE, Value::boolean(self.circle));
+        lisp.bind(symbol::PRINT_GENSYM, Value::boolean(self.gensym));
+        lisp.bind(symbol::PRINT_ARRAY, Value::boolean(self.array));
+    }
+}
+
 /// Messages are made while nobody may change the Lisp; then no code of the program runs.
 pub(crate) enum Reach<'a> {
     Full(&'a mut Lisp),
@@ -154,7 +186,7 @@ pub(crate) struct Printer<'a> {
     reach: Reach<'a>,
     pub(crate) settings: Settings,
     pub(crate) out: String,
-    depth: usize,
+    pub(crate) depth: usize,
     /// Stop after so many bytes.
     limit: usize,
     /// Addresses of what occurs more than once; the label once it has one.
@@ -162,6 +194,8 @@ pub(crate) struct Printer<'a> {
     labels: u32,
     float_format: FloatFormat,
     package: PackageId,
+    /// The next object is printed by the language's method, not by the program's.
+    pub(crate) plain: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -181,6 +215,7 @@ impl<'a> Printer<'a> {
             labels: 0,
             float_format,
             package,
+            plain: false,
         }
     }
 

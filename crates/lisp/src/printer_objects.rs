@@ -8,19 +8,25 @@ use rung_base::{Bool, ElementType, bf16, f16, with_element};
 
 use crate::code::Function;
 use crate::condition::{Escape, Outcome};
+use crate::generic::Specialiser;
 use crate::heap::Ref;
-use crate::object::{ClassKind, GeneralArray, Instance, Object, Test};
+use crate::library::classes::built_in_class;
+use crate::library::protocols::is_specialised;
+use crate::object::{GeneralArray, Instance, Method, Object, Test};
 use crate::packed::Packed;
 use crate::printer::{Printer, in_case};
 use crate::printer_float::{Digits, special};
 use crate::reader_packed::prefix_of;
 use crate::stream::{Stream, StreamKind};
-use crate::symbol;
-use crate::value::Value;
+use crate::symbol::{self, Symbol};
+use crate::value::{Value, list};
 
 impl Printer<'_> {
     /// Prints what is behind `Value::Object`.
     pub(crate) fn object(&mut self, reference: &Ref<Object>) -> Outcome<()> {
+        if self.by_method(reference)? {
+            return Ok(());
+        }
         match &**reference {
             Object::Bignum(n) => self.integer(n),
             Object::Ratio(ratio) => self.ratio(&ratio.numerator, &ratio.denominator),
@@ -47,9 +53,8 @@ impl Printer<'_> {
             }
             Object::Stream(stream) => self.unreadable(&stream_words(stream))?,
             Object::Condition(_) => self.condition(reference)?,
-            Object::Class(class) => {
-                let name = self.lisp().name(class.name);
-                self.unreadable(&format!("CLASS {name}"))?;
+            Object::Class(_) | Object::Standard(_) | Object::Method(_) => {
+                self.of_object_system(reference)?;
             }
             Object::Instance(instance) => {
                 if !self.labelled(reference.address()) {
@@ -68,23 +73,98 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// `#<STANDARD-CLASS POINT>`, `#<POINT 1>`, or a method.
+    fn of_object_system(&mut self, reference: &Ref<Object>) -> Outcome<()> {
+        match &**reference {
+            Object::Class(class) => {
+                let kind = built_in_class(&Value::Object(reference.clone()));
+                self.unreadable_named(kind, &Value::symbol(class.name.get()))
+            }
+            Object::Standard(it) => {
+                let number = Value::Fixnum(self.lisp().instance_number(it).into());
+                self.unreadable_named(it.class_name(), &number)
+            }
+            Object::Method(method) => self.method(method),
+            _ => Ok(()),
+        }
+    }
+
     /// Prints a function by its name.
     pub(crate) fn function(&mut self, function: &Ref<Function>) -> Outcome<()> {
         let name = match &**function {
             Function::Native(native) => Value::symbol(native.name),
             Function::Closure(closure) => closure.code.name.clone(),
+            Function::Generic(generic) => {
+                return self.unreadable_named(symbol::STANDARD_GENERIC_FUNCTION, &generic.name);
+            }
         };
         if name.is_nil() {
             return self.unreadable("FUNCTION LAMBDA");
         }
+        self.unreadable_named(symbol::FUNCTION, &name)
+    }
+
+    /// `#<STANDARD-METHOD AREA :BEFORE (CIRCLE)>`.
+    fn method(&mut self, method: &Method) -> Outcome<()> {
+        let specialisers = method.specialisers.iter().map(Specialiser::as_written);
+        let words = [Value::symbol(symbol::STANDARD_METHOD), method.generic.clone()];
+        let words = words.into_iter().chain(method.qualifiers.iter().cloned());
+        let words = words.chain([list(specialisers.collect::<Vec<_>>())]).collect::<Vec<_>>();
+        self.unreadable_words(&words)
+    }
+
+    /// `#<KIND WHAT>`.
+    fn unreadable_named(&mut self, kind: Symbol, what: &Value) -> Outcome<()> {
+        self.unreadable_words(&[Value::symbol(kind), what.clone()])
+    }
+
+    fn unreadable_words(&mut self, words: &[Value]) -> Outcome<()> {
         let start = self.out.len();
         let settings = self.settings;
         (self.settings.escape, self.settings.readably) = (true, false);
-        let printed = self.value(&name);
+        for (count, word) in words.iter().enumerate() {
+            if count > 0 {
+                self.out.push(' ');
+            }
+            // No word has an end of its own if this fails.
+            if let Err(escape) = self.value(word) {
+                self.settings = settings;
+                return Err(escape);
+            }
+        }
         self.settings = settings;
+        let text = self.out.split_off(start);
+        self.unreadable(&text)
+    }
+
+    /// Prints by the program's method of `print-object`, if there is one; whether it did.
+    fn by_method(&mut self, reference: &Ref<Object>) -> Outcome<bool> {
+        let plain = std::mem::take(&mut self.plain);
+        let has_class = matches!(
+            &**reference,
+            Object::Standard(_) | Object::Instance(_) | Object::Condition(_) | Object::Foreign(_)
+        );
+        if plain || !has_class {
+            return Ok(false);
+        }
+        let (settings, depth) = (self.settings, self.depth);
+        let value = Value::Object(reference.clone());
+        let Some(lisp) = self.running_lisp() else { return Ok(false) };
+        if !is_specialised(lisp, symbol::PRINT_OBJECT, &value) {
+            return Ok(false);
+        }
+        if settings.circle && self.labelled(reference.address()) {
+            return Ok(true);
+        }
+        let Some(lisp) = self.running_lisp() else { return Ok(false) };
+        let text = Value::object(Object::Stream(Stream::string_output()));
+        let outer = lisp.bindings.len();
+        settings.bind(lisp, depth);
+        let printed = lisp.call(&Value::symbol(symbol::PRINT_OBJECT), &[value, text.clone()]);
+        lisp.unbind_to(outer);
         printed?;
-        let name = self.out.split_off(start);
-        self.unreadable(&format!("FUNCTION {name}"))
+        self.out.push_str(&crate::library::streams::take_text(&text));
+        Ok(true)
     }
 
     fn condition(&mut self, reference: &Ref<Object>) -> Outcome<()> {
@@ -110,9 +190,10 @@ impl Printer<'_> {
 
     /// `#S(POINT :X 1)`, or what the structure's own print function writes.
     fn instance(&mut self, reference: &Ref<Object>, instance: &Instance) -> Outcome<()> {
-        let Object::Class(class) = &*instance.class else { return self.unreadable("INSTANCE") };
-        if class.kind == ClassKind::Structure && class.report.as_function().is_some() {
-            let (own, value) = (class.report.clone(), Value::Object(reference.clone()));
+        let class = instance.class();
+        let report = class.made_layout().map(|layout| layout.report.clone()).unwrap_or_default();
+        if report.as_function().is_some() {
+            let (own, value) = (report, Value::Object(reference.clone()));
             let text = Value::object(Object::Stream(Stream::string_output()));
             if let Some(lisp) = self.running_lisp() {
                 lisp.call(&own, &[value, text.clone()])?;
@@ -126,15 +207,15 @@ impl Printer<'_> {
             return Ok(());
         }
         self.out.push_str("#S(");
-        self.symbol(class.name);
+        self.symbol(class.name.get());
         let slots = instance.slots.borrow().clone();
-        for (count, (slot, value)) in class.slots.iter().zip(&slots).enumerate() {
+        for (count, (slot, value)) in class.slot_names().into_iter().zip(&slots).enumerate() {
             if self.settings.length == Some(count) || self.full() {
                 self.out.push_str(" ...");
                 break;
             }
             self.out.push_str(" :");
-            let name = in_case(&self.lisp().name(slot.name), self.settings.case);
+            let name = in_case(&self.lisp().name(slot), self.settings.case);
             self.out.push_str(&name);
             self.out.push(' ');
             self.value(value)?;

@@ -218,7 +218,7 @@ impl Expander<'_> {
 
 /// A parameter after `&key`: its keyword, and variable, default and supplied-p. The keyword is
 /// the variable's name unless the parameter is `((keyword variable) ...)`.
-fn key_parameter(lisp: &mut Lisp, word: &Value) -> Outcome<(Symbol, [Value; 3])> {
+pub(crate) fn key_parameter(lisp: &mut Lisp, word: &Value) -> Outcome<(Symbol, [Value; 3])> {
     let [name, default, supplied] = three_parts(word);
     let (keyword, name) = match &name {
         Value::Cons(pair) => {

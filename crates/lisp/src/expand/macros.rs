@@ -9,6 +9,7 @@ use crate::native::{Native, native};
 use crate::symbol;
 use crate::value::{NIL, T, Value, cons, list, list_with_tail};
 
+use super::environment::Environment;
 use super::lambda::{bind_pattern, macro_lambda};
 use super::special::function_name;
 use super::{binding, form, places, quasiquote, quoted};
@@ -77,9 +78,57 @@ pub static MACROS: &[Native] = &[
     ),
     native("shiftf", "&rest places", "Shifts values to the left.", places::shiftf),
     native("rotatef", "&rest places", "Rotates values to the left.", places::rotatef),
+    native("call-next-method", "&rest arguments", "Calls the next method.", call_next_method),
+    native("next-method-p", "", "Whether there is a next method.", |lisp, _| {
+        in_method(lisp, "next-method-p")?;
+        Ok(form(symbol::NOT, [form(symbol::NOT, [Value::symbol(symbol::NEXT)])]))
+    }),
     native("psetf", "&rest places-and-values", "Stores all at once.", places::psetf),
     native("remf", "place indicator", "Removes a property from a list in a place.", places::remf),
 ];
+
+/// An error outside of a method: there `rung::%again` stands for the call with what came.
+fn in_method(lisp: &Lisp, name: &str) -> Outcome<()> {
+    match lisp.macro_environment.variable(symbol::AGAIN) {
+        Some(_) => Ok(()),
+        None => Err(Escape::program(format!("{name}: this is not inside a method"))),
+    }
+}
+
+fn call_next_method(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    in_method(lisp, "call-next-method")?;
+    let arguments = rest(&a[0]);
+    if arguments.is_nil() {
+        return Ok(Value::symbol(symbol::AGAIN));
+    }
+    let next = next_method();
+    Ok(form(symbol::FUNCALL, [next].into_iter().chain(arguments.elements())))
+}
+
+/// A form that gives the next method, or what signals that there is none.
+fn next_method() -> Value {
+    let none = form(symbol::NO_NEXT, [Value::symbol(symbol::THIS_METHOD)]);
+    form(symbol::OR, [Value::symbol(symbol::NEXT), none])
+}
+
+/// `#'call-next-method` and `#'next-method-p` inside a method, as lambda forms.
+pub(crate) fn method_function(name: symbol::Symbol, environment: &Environment) -> Option<Value> {
+    environment.variable(symbol::AGAIN)?;
+    let given = Value::symbol(symbol::AND_REST);
+    match name {
+        symbol::NEXT_METHOD_P => {
+            let next = form(symbol::NOT, [form(symbol::NOT, [Value::symbol(symbol::NEXT)])]);
+            Some(form(symbol::LAMBDA, [NIL, next]))
+        }
+        symbol::CALL_NEXT_METHOD => {
+            let more = Value::symbol(symbol::REST);
+            let call = form(symbol::APPLY, [next_method(), more.clone()]);
+            let body = form(symbol::IF, [more.clone(), call, Value::symbol(symbol::AGAIN)]);
+            Some(form(symbol::LAMBDA, [list([given, more]), body]))
+        }
+        _ => None,
+    }
+}
 
 fn rest(form: &Value) -> Value {
     form.as_cons().map_or(NIL, |pair| pair.cdr())

@@ -91,7 +91,10 @@ fn function(this: &mut Expander, rest: &Value) -> Outcome<Core> {
     if let Some((name, setf)) = function_name(&found[0]) {
         return Ok(match this.environment.function(name, setf) {
             Some(Meaning::Function(_, _, variable)) => this.use_variable(variable),
-            _ => Core::GlobalFunction(name, setf),
+            _ => match super::macros::method_function(name, &this.environment) {
+                Some(form) if !setf => this.convert(&form)?,
+                _ => Core::GlobalFunction(name, setf),
+            },
         });
     }
     let head = found[0].as_cons().and_then(|pair| pair.car().as_symbol());

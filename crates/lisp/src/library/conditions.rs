@@ -4,14 +4,14 @@
 //! Handlers are in the dynamic variable `rung::*handlers*`: a list of clusters, innermost
 //! first, each a list of (type . function). A handler runs with the clusters outside its own.
 
+use crate::class::{ClassKind, Definition, SlotDefinition};
 use crate::condition::{Condition, Escape, EscapeKind, Message, Outcome};
-use crate::heap::Ref;
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
-use crate::object::{Class, ClassKind, Object, SlotDefinition};
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, list};
 
+use super::classes::{define_class, layout, slot_definition};
 use super::types;
 
 /// Class, direct superclasses, slots (named by the keywords that set them).
@@ -21,6 +21,8 @@ const FORMAT: &[Symbol] = &[symbol::KEY_FORMAT_CONTROL, symbol::KEY_FORMAT_ARGUM
 const TYPE: &[Symbol] = &[symbol::KEY_DATUM, symbol::KEY_EXPECTED_TYPE];
 const ARITHMETIC: &[Symbol] = &[symbol::KEY_OPERATION, symbol::KEY_OPERANDS];
 const DATA_FILE: &[Symbol] = &[symbol::KEY_PATHNAME, symbol::KEY_OFFSET, symbol::KEY_REASON];
+
+const CALL: &[Symbol] = &[symbol::KEY_GENERIC_FUNCTION, symbol::KEY_ARGUMENTS];
 
 /// The classes, each after its superclasses.
 const CLASSES: &[StandardClass] = &[
@@ -66,18 +68,19 @@ const CLASSES: &[StandardClass] = &[
     (symbol::DEVICE_LOST, &[symbol::ERROR], &[]),
     (symbol::FORMAT_ERROR, &[symbol::ERROR], DATA_FILE),
     (symbol::DECODING_ERROR, &[symbol::STREAM_ERROR], &[]),
+    (symbol::SLOT_MISSING_ERROR, &[symbol::CELL_ERROR], &[symbol::KEY_INSTANCE]),
+    (symbol::NO_APPLICABLE_METHOD_ERROR, &[symbol::ERROR], CALL),
+    (symbol::NO_NEXT_METHOD_ERROR, &[symbol::ERROR], CALL),
 ];
 
 /// Makes the standard classes.
 pub(crate) fn define_standard_classes(lisp: &mut Lisp) {
     for (name, parents, slots) in CLASSES {
-        let own = slots.iter().map(|slot| SlotDefinition {
-            name: *slot,
-            initargs: vec![*slot],
-            initform: Value::Unbound,
-        });
-        let own = own.collect();
-        define_class(lisp, *name, parents, own, NIL, ClassKind::Condition);
+        let own = slots.iter().map(|slot| SlotDefinition::new(*slot, vec![*slot], Value::Unbound));
+        let definition =
+            Definition { parents: parents.to_vec(), slots: own.collect(), ..Definition::default() };
+        let made = define_class(lisp, *name, ClassKind::Condition, definition);
+        debug_assert!(made.is_ok(), "each class stands after its superclasses");
         let home = lisp.symbols[*name].package;
         if let Some(home) = home {
             lisp.packages.export(&lisp.symbols, home, *name);
@@ -85,64 +88,11 @@ pub(crate) fn define_standard_classes(lisp: &mut Lisp) {
     }
 }
 
-/// Makes a class from its direct superclasses and its own slots.
-pub(crate) fn define_class(
-    lisp: &mut Lisp,
-    name: Symbol,
-    parents: &[Symbol],
-    own: Vec<SlotDefinition>,
-    report: Value,
-    kind: ClassKind,
-) -> Value {
-    let mut precedence = vec![name];
-    let mut slots = Vec::<SlotDefinition>::new();
-    let mut inherited = NIL;
-    for parent in parents {
-        let Some(class) = lisp.classes.get(parent).cloned() else { continue };
-        let Object::Class(class) = &*class else { continue };
-        if inherited.is_nil() {
-            inherited = class.report.clone();
-        }
-        for slot in &class.slots {
-            if !slots.iter().any(|known| known.name == slot.name) {
-                slots.push(slot.clone());
-            }
-        }
-        for ancestor in &class.precedence {
-            // A common ancestor stands behind all its subclasses.
-            precedence.retain(|known| known != ancestor);
-            precedence.push(*ancestor);
-        }
-    }
-    for slot in own {
-        match slots.iter_mut().find(|known| known.name == slot.name) {
-            Some(known) => *known = slot,
-            None => slots.push(slot),
-        }
-    }
-    let report = if report.is_nil() { inherited } else { report };
-    let class = Ref::new(Object::Class(Box::new(Class { name, precedence, slots, report, kind })));
-    lisp.classes.insert(name, class.clone());
-    Value::Object(class)
-}
-
 impl Lisp {
-    /// The class of that name.
-    pub fn class(&self, name: Symbol) -> Option<&Class> {
-        match self.classes.get(&name).map(|class| &**class) {
-            Some(Object::Class(class)) => Some(class),
-            _ => None,
-        }
-    }
-
     /// The `:report` of a condition class, or nil.
     pub(crate) fn class_report(&self, name: Symbol) -> Value {
-        self.class(name).map(|class| class.report.clone()).unwrap_or_default()
-    }
-
-    /// Whether a class is another or inherits from it.
-    pub fn class_inherits(&self, name: Symbol, ancestor: Symbol) -> bool {
-        self.class(name).is_some_and(|class| class.precedence.contains(&ancestor))
+        let made = self.class(name).and_then(|class| layout(self, class).ok());
+        made.map(|layout| layout.report.clone()).unwrap_or_default()
     }
 
     /// Runs the handlers for a condition, innermost first. Comes back when all have declined.
@@ -184,9 +134,9 @@ fn designated(lisp: &mut Lisp, a: &[Value], default: Symbol) -> Outcome {
 }
 
 /// `make-condition`.
-fn make_condition(lisp: &mut Lisp, name: Symbol, initargs: &[Value]) -> Outcome {
+pub(super) fn make_condition(lisp: &mut Lisp, name: Symbol, initargs: &[Value]) -> Outcome {
     let slots = match lisp.class(name) {
-        Some(class) if class.kind == ClassKind::Condition => class.slots.clone(),
+        Some(class) if class.kind == ClassKind::Condition => layout(lisp, class)?.slots.clone(),
         _ => {
             let text = format!("{} is not the name of a condition class", lisp.shown(name));
             return Err(Escape::of(symbol::TYPE_ERROR, text));
@@ -261,26 +211,12 @@ pub static CONDITIONS: &[Native] = &[
                 parents.push(symbol::CONDITION);
             }
             let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
-            define_class(lisp, name, &parents, own, a[3].clone(), ClassKind::Condition);
+            let report = a[3].clone();
+            let definition = Definition { parents, slots: own, report, ..Definition::default() };
+            define_class(lisp, name, ClassKind::Condition, definition)?;
             Ok(a[0].clone())
         },
     ),
-    native("rung::%condition-slot", "condition slot", "The value of a slot.", |lisp, a| {
-        let (Some(condition), Some(slot)) = (a[0].as_condition(), a[1].as_symbol()) else {
-            return Err(Escape::wrong_type("slot-value", symbol::CONDITION, &a[0]));
-        };
-        condition.slot(slot).ok_or_else(|| {
-            let text = format!("the slot {} is unbound", lisp.shown(slot));
-            Escape::of(symbol::UNBOUND_SLOT, text)
-        })
-    }),
-    native("rung::%set-condition-slot", "condition slot value", "Sets a slot.", |_, a| {
-        let (Some(condition), Some(slot)) = (a[0].as_condition(), a[1].as_symbol()) else {
-            return Err(Escape::wrong_type("slot-value", symbol::CONDITION, &a[0]));
-        };
-        condition.set_slot(slot, a[2].clone());
-        Ok(a[2].clone())
-    }),
     native("rung:condition-report", "condition", "The text of a condition.", |lisp, a| {
         Ok(Value::string(&crate::report::sentence(lisp, &a[0])?))
     }),
@@ -352,17 +288,4 @@ fn standard_slot(a: &[Value], slot: Symbol) -> Outcome {
         Some(condition) => Ok(condition.slot(slot).unwrap_or_default()),
         None => Err(Escape::wrong_type("condition reader", symbol::CONDITION, &a[0])),
     }
-}
-
-/// From `(name initargs initform-function-or-unbound-marker)`.
-pub(crate) fn slot_definition(parts: &Value) -> SlotDefinition {
-    let mut parts = parts.elements();
-    let name = parts.next().and_then(|name| name.as_symbol()).unwrap_or(symbol::NIL);
-    let initargs = parts.next().unwrap_or_default();
-    let initform = match parts.next() {
-        Some(function) if function.truth() => function,
-        _ => Value::Unbound,
-    };
-    let initargs = initargs.elements().filter_map(|name| name.as_symbol()).collect();
-    SlotDefinition { name, initargs, initform }
 }

@@ -57,6 +57,7 @@ pub static EVALUATION: &[Native] = &[
         Ok(match a[0].as_function().map(|f| &**f) {
             Some(Function::Closure(closure)) => closure.code.name.clone(),
             Some(Function::Native(native)) => Value::symbol(native.name),
+            Some(Function::Generic(generic)) => generic.name.clone(),
             None => NIL,
         })
     }),
@@ -81,9 +82,13 @@ pub static EVALUATION: &[Native] = &[
         Ok(Value::boolean(known))
     }),
     native("fmakunbound", "name", "Removes a name's function.", |lisp, a| {
-        if let Some((name, _)) = function_name(&a[0]) {
-            lisp.symbols[name].function = Value::Unbound;
-            lisp.symbols[name].macro_function = Value::Unbound;
+        match function_name(&a[0]) {
+            Some((name, false)) => {
+                lisp.symbols[name].function = Value::Unbound;
+                lisp.symbols[name].macro_function = Value::Unbound;
+            }
+            Some((name, true)) => lisp.symbols[name].setf_function = Value::Unbound,
+            None => {}
         }
         Ok(a[0].clone())
     }),
@@ -275,7 +280,7 @@ fn fdefinition(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 }
 
 /// Whether a program may define the name: standard names are locked.
-fn check_lock(lisp: &Lisp, name: Symbol) -> Outcome<()> {
+pub(super) fn check_lock(lisp: &Lisp, name: Symbol) -> Outcome<()> {
     let cell = &lisp.symbols[name];
     let locked = [crate::package::CL, crate::package::LINALG];
     let Some(home) = cell.package.filter(|home| locked.contains(home)) else { return Ok(()) };
@@ -348,6 +353,7 @@ fn define_variable(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 pub fn lambda_list(lisp: &mut Lisp, function: &Value) -> Value {
     match function.as_function().map(|f| &**f) {
         Some(Function::Closure(closure)) => closure.code.lambda_list.clone(),
+        Some(Function::Generic(generic)) => generic.definition.borrow().lambda_list.clone(),
         Some(Function::Native(native)) => {
             let text = native.lambda_list.clone();
             let words = text.split_whitespace().map(str::to_uppercase).collect::<Vec<_>>();

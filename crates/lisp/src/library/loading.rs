@@ -22,6 +22,7 @@ const TEXTS: &[&str] = &[
     include_str!("../../lisp/loop.lisp"),
     include_str!("../../lisp/conditions.lisp"),
     include_str!("../../lisp/structures.lisp"),
+    include_str!("../../lisp/objects.lisp"),
 ];
 
 /// Which definitions there are.

@@ -4,9 +4,13 @@
 mod array_making;
 pub mod arrays;
 pub mod characters;
+pub(crate) mod classes;
 pub mod conditions;
+pub(crate) mod dispatch;
 pub mod evaluation;
 mod foreign_arrays;
+pub(crate) mod generics;
+pub(crate) mod instances;
 pub mod lists;
 pub mod loading;
 mod memory;
@@ -17,6 +21,7 @@ pub mod numbers_integer;
 pub mod numbers_random;
 pub mod packages;
 pub mod pathnames;
+pub(crate) mod protocols;
 mod sequence_pairs;
 pub mod sequence_parts;
 pub mod sequences;
@@ -61,6 +66,9 @@ fn tables() -> Vec<&'static [Native]> {
         packages::PACKAGES,
         packages::SYMBOLS,
         structures::STRUCTURES,
+        classes::CLASSES,
+        instances::INSTANCES,
+        generics::GENERICS,
         system::SYSTEM,
         types::TYPES,
         numbers::NUMBERS,
@@ -100,7 +108,7 @@ pub(crate) fn split_name(name: &str) -> (PackageId, &str, bool) {
     }
 }
 
-fn intern_named(lisp: &mut Lisp, name: &str) -> Symbol {
+pub(crate) fn intern_named(lisp: &mut Lisp, name: &str) -> Symbol {
     let (package, name, exported) = split_name(name);
     let symbol = lisp.intern(package, &name.to_uppercase());
     if exported {
@@ -177,9 +185,13 @@ pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
     for name in STANDARD_NAMES.split_whitespace() {
         intern_named(lisp, name);
     }
+    classes::define_built_in_classes(lisp);
     conditions::define_standard_classes(lisp);
     define_variables(lisp, streams);
     loading::index_library(lisp);
+    generics::define_combinations(lisp);
+    let defined = protocols::define_protocols(lisp);
+    debug_assert!(defined.is_ok(), "the language's own generic functions fit their methods");
     for name in ["while", "until", "doc", "explain", "quit"] {
         let symbol = intern_named(lisp, &format!("rung:{name}"));
         let name = lisp.name(symbol);
@@ -261,7 +273,18 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
     let arguments = lisp.arguments.iter().map(|text| Value::string(text)).collect::<Vec<_>>();
     lisp.symbols[symbol::COMMAND_ARGUMENTS].value = list(arguments);
     lisp.symbols[symbol::COMMAND_ARGUMENTS].kind = VariableKind::Special;
+    let sections = [
+        symbol::AND_OPTIONAL,
+        symbol::AND_REST,
+        symbol::AND_BODY,
+        symbol::AND_KEY,
+        symbol::AND_ALLOW_OTHER_KEYS,
+        symbol::AND_AUX,
+        symbol::AND_WHOLE,
+        symbol::AND_ENVIRONMENT,
+    ];
     let numbers = [
+        ("lambda-list-keywords", list(sections.map(Value::symbol))),
         ("most-positive-fixnum", Value::Fixnum(i64::MAX)),
         ("most-negative-fixnum", Value::Fixnum(i64::MIN)),
         ("internal-time-units-per-second", Value::Fixnum(1000)),

@@ -1,14 +1,14 @@
 //! Structures (chapter 8): what `defstruct` in `lisp/structures.lisp` is built on.
 
+use crate::class::{ClassKind, Definition};
 use crate::condition::{Escape, Outcome};
-use crate::heap::Ref;
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
-use crate::object::{ClassKind, Instance, Object};
+use crate::object::{Instance, Object};
 use crate::symbol::{self, Symbol};
 use crate::value::{Value, list};
 
-use super::conditions::{define_class, slot_definition};
+use super::classes::{define_class, slot_definition};
 
 fn instance(value: &Value) -> Option<&Instance> {
     if let Some(Object::Instance(instance)) = value.as_object() { Some(instance) } else { None }
@@ -16,10 +16,7 @@ fn instance(value: &Value) -> Option<&Instance> {
 
 /// The name of an instance's class.
 pub fn class_name(instance: &Instance) -> Symbol {
-    match &*instance.class {
-        Object::Class(class) => class.name,
-        _ => symbol::NIL,
-    }
+    instance.class().name.get()
 }
 
 /// The table.
@@ -40,16 +37,16 @@ pub static STRUCTURES: &[Native] = &[
                 return Err(Escape::program(text));
             }
             let printer = a.get(3).cloned().unwrap_or_default();
-            define_class(lisp, name, &parents, own, printer, ClassKind::Structure);
+            let definition =
+                Definition { parents, slots: own, report: printer, ..Definition::default() };
+            define_class(lisp, name, ClassKind::Structure, definition)?;
             Ok(a[0].clone())
         },
     ),
     native("rung::%structure-slots", "name", "The names of the slots.", |lisp, a| {
         let class = a[0].as_symbol().and_then(|name| lisp.class(name));
-        let names = class.map(|class| {
-            class.slots.iter().map(|slot| Value::symbol(slot.name)).collect::<Vec<_>>()
-        });
-        Ok(list(names.unwrap_or_default()))
+        let names = class.map(|class| class.slot_names()).unwrap_or_default();
+        Ok(list(names.into_iter().map(Value::symbol).collect::<Vec<_>>()))
     }),
     native("rung::%make-structure", "name &rest values", "An instance.", |lisp, a| {
         let class = a[0].as_symbol().and_then(|name| lisp.classes.get(&name).cloned());
@@ -78,16 +75,6 @@ pub static STRUCTURES: &[Native] = &[
         }
         None => Err(Escape::wrong_type("copy-structure", symbol::STRUCTURE_OBJECT, &a[0])),
     }),
-    native("slot-value", "object slot", "The value of a slot.", |lisp, a| {
-        let (found, index) = named_slot(lisp, &a[0], &a[1])?;
-        Ok(found.slots.borrow()[index].clone())
-    }),
-    native("rung::%set-slot-value", "object slot value", "Sets a slot.", |lisp, a| {
-        let (found, index) = named_slot(lisp, &a[0], &a[1])?;
-        let old = std::mem::replace(&mut found.slots.borrow_mut()[index], a[2].clone());
-        drop(old);
-        Ok(a[2].clone())
-    }),
 ];
 
 /// The instance and the slot's index, when the object has the class or one below it.
@@ -105,18 +92,4 @@ fn checked<'v>(lisp: &Lisp, a: &'v [Value]) -> Outcome<(&'v Instance, usize)> {
             Err(Escape::unexpected(&lisp.shown(name), &wanted, a[1].clone(), &a[0]))
         }
     }
-}
-
-fn named_slot<'v>(lisp: &Lisp, object: &'v Value, slot: &Value) -> Outcome<(&'v Instance, usize)> {
-    let Some(found) = instance(object) else {
-        return Err(Escape::wrong_type("slot-value", symbol::STRUCTURE_OBJECT, object));
-    };
-    let class: &Ref<Object> = &found.class;
-    let index = match &**class {
-        Object::Class(class) => class.slots.iter().position(|known| slot.is_symbol(known.name)),
-        _ => None,
-    };
-    index
-        .map(|index| (found, index))
-        .ok_or_else(|| Escape::error(format!("slot-value: there is no slot {}", lisp.brief(slot))))
 }

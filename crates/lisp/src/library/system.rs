@@ -10,6 +10,7 @@ use crate::native::{Native, keywords, native};
 use crate::symbol::{self, VariableKind};
 use crate::value::{NIL, T, Value, list};
 
+use super::protocols;
 use super::streams::path_of;
 
 fn since_epoch() -> Duration {
@@ -101,14 +102,20 @@ pub static SYSTEM: &[Native] = &[
         documentation(lisp, &a[0], &a[1])
     }),
     native("rung::%set-documentation", "object kind value", "Sets a string.", |lisp, a| {
-        if let (Some(name), Some(kind)) = (a[0].as_symbol(), a[1].as_symbol()) {
-            lisp.documentation.insert((name, kind), a[2].clone());
+        let class = a[0].as_class().map(|class| (class.name.get(), symbol::TYPE));
+        let named = a[0].as_symbol().zip(a[1].as_symbol());
+        if let Some(key) = class.or(named) {
+            lisp.documentation.insert(key, a[2].clone());
         }
         Ok(a[2].clone())
     }),
     native("describe", "object &optional stream", "Says what a thing is.", |lisp, a| {
-        let text = describe(lisp, &a[0])?;
         let stream = lisp.output_stream(&a.get(1).cloned().unwrap_or_default(), "describe")?;
+        if protocols::is_specialised(lisp, symbol::DESCRIBE_OBJECT, &a[0]) {
+            lisp.call(&Value::symbol(symbol::DESCRIBE_OBJECT), &[a[0].clone(), stream])?;
+            return Ok(lisp.values(Vec::new()));
+        }
+        let text = describe(lisp, &a[0])?;
         lisp.write(&stream, &text)?;
         Ok(lisp.values(Vec::new()))
     }),
@@ -155,6 +162,13 @@ fn documentation(lisp: &mut Lisp, object: &Value, kind: &Value) -> Outcome {
     {
         return Ok(text.clone());
     }
+    if let Some(class) = object.as_class() {
+        let known = lisp.documentation.get(&(class.name.get(), symbol::TYPE));
+        return Ok(known.cloned().unwrap_or_default());
+    }
+    if let Some(method) = object.as_method() {
+        return Ok(method.documentation.clone());
+    }
     let function = match object.as_symbol() {
         Some(_) if !kind.is_symbol(symbol::FUNCTION) => return Ok(NIL),
         Some(name) => match lisp.macro_function(name)? {
@@ -169,16 +183,21 @@ fn documentation(lisp: &mut Lisp, object: &Value, kind: &Value) -> Outcome {
     Ok(match function.as_function().map(|function| &**function) {
         Some(Function::Closure(closure)) => closure.code.documentation.clone(),
         Some(Function::Native(native)) => Value::string(&native.documentation),
+        Some(Function::Generic(generic)) => generic.definition.borrow().documentation.clone(),
         None => NIL,
     })
 }
 
-fn describe(lisp: &mut Lisp, object: &Value) -> Outcome<String> {
+pub(super) fn describe(lisp: &mut Lisp, object: &Value) -> Outcome<String> {
     let shown = crate::printer::prin1(lisp, object)?;
     let Some(name) = object.as_symbol() else {
         let kind = super::types::type_of(lisp, object);
         let kind = lisp.brief(&kind).to_lowercase();
-        return Ok(format!("{shown} is a {kind}\n"));
+        let mut text = format!("{shown} is a {kind}\n");
+        for (slot, value) in protocols::slots_shown(lisp, object) {
+            text.push_str(&format!("  {slot}: {value}\n"));
+        }
+        return Ok(text);
     };
     let mut text = format!("{shown} is a symbol\n");
     let value = lisp.variable(name).clone();

@@ -91,7 +91,7 @@ fn make(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         None => Some(symbol::EQL),
         Some(Value::Function(function)) => match &**function {
             crate::code::Function::Native(native) => Some(native.name),
-            crate::code::Function::Closure(_) => None,
+            _ => None,
         },
         Some(other) => other.as_symbol(),
     };

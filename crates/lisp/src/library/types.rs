@@ -3,6 +3,7 @@
 use num_bigint::BigInt;
 
 use crate::condition::{Escape, Outcome};
+use crate::heap::Ref;
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::numbers;
@@ -94,6 +95,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
         }),
         symbol::PATHNAME => object(|o| matches!(o, Object::Pathname(_))),
         symbol::CLASS => object(|o| matches!(o, Object::Class(_))),
+        symbol::STANDARD_OBJECT => object(|o| matches!(o, Object::Standard(_))),
         symbol::STRUCTURE_OBJECT => object(|o| matches!(o, Object::Instance(_))),
         _ => return is_of_class(lisp, value, name),
     })
@@ -102,6 +104,10 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
 fn is_of_class(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
     let class = lisp.class(name)?;
     Some(match (class.kind, value.as_object()) {
+        (ClassKind::Standard, Some(Object::Standard(it))) => {
+            it.class_name() == name || lisp.class_inherits(it.class_name(), name)
+        }
+        (ClassKind::BuiltIn, _) => lisp.class_inherits(super::classes::built_in_class(value), name),
         (ClassKind::Condition, Some(Object::Condition(condition))) => {
             condition.class == name || lisp.class_inherits(condition.class, name)
         }
@@ -133,7 +139,8 @@ pub fn is_of_type(lisp: &mut Lisp, value: &Value, specifier: &Value) -> Outcome<
         }
     }
     if let Some(Object::Class(class)) = specifier.as_object() {
-        return Ok(is_of_named(lisp, value, class.name).unwrap_or(false));
+        let own = super::classes::class_of(lisp, value);
+        return Ok(own.eql(specifier) || lisp.classes_of(value).contains(&class.name.get()));
     }
     match specifier {
         Value::Cons(pair) => is_of_compound(lisp, value, &pair.car(), specifier),
@@ -348,7 +355,8 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
             _ => symbol::SYMBOL,
         },
         Value::Cons(_) => symbol::CONS,
-        Value::Function(_) | Value::Cell(_) => symbol::FUNCTION,
+        Value::Function(_) => super::classes::built_in_class(value),
+        Value::Cell(_) => symbol::FUNCTION,
         Value::String(text) => {
             return list([Value::symbol(symbol::STRING), Value::size(text.len())]);
         }
@@ -360,7 +368,12 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
             Object::Package(_) => symbol::PACKAGE,
             Object::Stream(_) => symbol::STREAM,
             Object::Condition(condition) => condition.class,
-            Object::Class(_) => symbol::CLASS,
+            Object::Standard(it) => {
+                let (name, class) = (it.class_name(), it.class.borrow().clone());
+                let proper = lisp.classes.get(&name).is_some_and(|known| Ref::same(known, &class));
+                return if proper { Value::symbol(name) } else { Value::Object(class) };
+            }
+            Object::Class(_) | Object::Method(_) => super::classes::built_in_class(value),
             Object::Instance(instance) => super::structures::class_name(instance),
             Object::Pathname(_) => symbol::PATHNAME,
             Object::Array(_) | Object::Packed(_) => return array_type(value),
@@ -513,9 +526,12 @@ pub(super) fn is_below(lisp: &Lisp, name: Symbol, other: Symbol) -> bool {
     lisp.class_inherits(name, other) || above.any(|next| is_below(lisp, next, other))
 }
 
-/// A type that `deftype` made, as what it stands for.
+/// A type that `deftype` made, as what it stands for; a class by its name.
 fn expanded(lisp: &mut Lisp, specifier: &Value) -> Outcome {
     crate::stack::check("the type")?;
+    if let Some(class) = specifier.as_class() {
+        return Ok(Value::symbol(class.name.get()));
+    }
     let (head, parts) = match specifier {
         Value::Cons(pair) => (pair.car(), specifier.elements().skip(1).collect::<Vec<_>>()),
         name => (name.clone(), Vec::new()),

@@ -36,7 +36,7 @@ fn wrong_count(lisp: &Lisp, native: &NativeFunction, count: u32) -> Escape {
 }
 
 /// `f: expected 2 arguments: got 3`.
-fn count_error(name: &str, minimum: u32, maximum: u32, count: u32) -> Escape {
+pub(crate) fn count_error(name: &str, minimum: u32, maximum: u32, count: u32) -> Escape {
     let plural = |n: u32| if n == 1 { "argument" } else { "arguments" };
     let wanted = match (minimum, maximum) {
         (least, u32::MAX) => format!("at least {least} {}", plural(least)),
@@ -49,7 +49,7 @@ fn count_error(name: &str, minimum: u32, maximum: u32, count: u32) -> Escape {
 pub(super) fn closure_of(function: &Function) -> &Closure {
     match function {
         Function::Closure(closure) => closure,
-        Function::Native(_) => unreachable!("the machine runs closures only"),
+        _ => unreachable!("the machine runs closures only"),
     }
 }
 
@@ -105,6 +105,9 @@ impl Machine {
             self.stacks.values[result] = value;
             return Ok(());
         }
+        if let Function::Generic(_) = &*function {
+            return self.call_generic(lisp, &function, first, count, result);
+        }
         if self.stacks.frames.len() >= self.frame_limit {
             return Err(too_many_frames(lisp));
         }
@@ -145,7 +148,7 @@ impl Machine {
     /// Notes which form is running, for whoever asks `Lisp::call_span`. The library's own code
     /// has no places: then the nearest frame that has one stands for it.
     #[inline]
-    fn note_site(&mut self, lisp: &mut Lisp) {
+    pub(super) fn note_site(&mut self, lisp: &mut Lisp) {
         let (mut running, mut at) = (&self.function, self.pc);
         if self.code().lines.is_empty() {
             let placed = |frame: &&Frame| !closure_of(&frame.function).code.lines.is_empty();
@@ -175,6 +178,7 @@ impl Machine {
     ) -> Outcome<Option<Value>> {
         let callee = match &*function {
             Function::Native(native) => return self.native(lisp, native, first, count).map(Some),
+            Function::Generic(_) => return self.tail_call_generic(lisp, &function, first, count),
             Function::Closure(closure) => closure,
         };
         if callee.code.lines.is_empty() && !self.code().lines.is_empty() {

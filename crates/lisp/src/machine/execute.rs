@@ -293,7 +293,7 @@ impl Machine {
                             let value = attempt!(self.native(lisp, native, first, count as usize));
                             self.stacks.values[first].put(value);
                         }
-                        Function::Closure(_) => {
+                        _ => {
                             let function = function.clone();
                             settle!();
                             attempt!(self.call(lisp, function, first, count as usize, first));

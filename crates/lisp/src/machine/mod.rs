@@ -8,6 +8,7 @@
 mod arithmetic;
 mod calls;
 mod execute;
+mod generic;
 mod unwind;
 
 use std::rc::Rc;
@@ -20,7 +21,7 @@ use crate::source::Span;
 use crate::symbol::Symbol;
 use crate::value::Value;
 
-pub(crate) use calls::{NO_OPS, function_name};
+pub(crate) use calls::{NO_OPS, count_error, function_name};
 pub(crate) use unwind::Control;
 
 /// A frame that waits for the one above it.
@@ -94,6 +95,7 @@ impl Lisp {
         self.multiple = false;
         match &*function {
             Function::Native(native) => calls::call_native(self, native, arguments),
+            Function::Generic(_) => self.call_generic(&function, arguments),
             Function::Closure(_) => {
                 // A native's loop over a function without calls or loops polls here alone.
                 self.poll()?;
