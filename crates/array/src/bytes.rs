@@ -111,20 +111,15 @@ const HUGE: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // the one system call of this crate
 fn advise(room: &mut Vec<Line>) {
+    use nix::sys::mman::{MmapAdvise, madvise};
     const PAGE: usize = 4096;
-    const MADV_HUGEPAGE: core::ffi::c_int = 14;
-    unsafe extern "C" {
-        fn madvise(
-            start: *mut core::ffi::c_void,
-            bytes: usize,
-            advice: core::ffi::c_int,
-        ) -> core::ffi::c_int;
-    }
     let start = room.as_mut_ptr().cast::<u8>();
     let skipped = start.align_offset(PAGE);
     let bytes = (room.capacity() * 64).saturating_sub(skipped) / PAGE * PAGE;
-    // SAFETY: whole pages inside the buffer, whose contents the advice does not change.
-    unsafe { madvise(start.wrapping_add(skipped).cast(), bytes, MADV_HUGEPAGE) };
+    if let Some(first) = std::ptr::NonNull::new(start.wrapping_add(skipped).cast()) {
+        // SAFETY: whole pages inside the buffer, whose contents the advice does not change.
+        let _ = unsafe { madvise(first, bytes, MmapAdvise::MADV_HUGEPAGE) };
+    }
 }
 
 #[cfg(not(target_os = "linux"))]

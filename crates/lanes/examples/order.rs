@@ -145,10 +145,12 @@ fn indexed<T: Sortable + Accumulate + Into<f64>>(lanes: &Lanes, x: &[T], words: 
     }
     let wide: Vec<f64> = x.iter().map(|&x| x.into()).collect();
     let mut line = vec![0.0; n];
-    let samples = edges(-0.5, 0.5, 999);
+    let mut samples = vec![0.0; 1000];
+    edges(-0.5, 0.5, &mut samples);
     let job = Samples { xp: &samples, fp: &samples, left: 0.0, right: 0.0 };
     report("interp 1000", name, || job.at(lanes, &wide, &mut line));
-    let bins = edges(-0.5, 0.5, 100);
+    let mut bins = vec![0.0; 101];
+    edges(-0.5, 0.5, &mut bins);
     let job = Bins { edges: &bins, even: true };
     report("histogram 100", name, || job.tally(lanes, x, &mut vec![0; 100]));
 }

@@ -12,6 +12,7 @@ mod integer;
 mod position;
 mod rows;
 mod select;
+mod slices;
 
 use crate::operand::{Operand, Walk};
 use crate::scratch::with_left;

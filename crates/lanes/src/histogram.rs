@@ -31,6 +31,9 @@ impl Bins<'_> {
         // A piece counts by itself first, which has to be worth its counts.
         let most = (x.len() / (4 * counts.len().max(1))).max(1);
         let pieces = lanes.pieces(Work::Scatter, x.len()).min(most);
+        if pieces == 1 {
+            return self.each(lanes, x, |_, bin| counts[bin] += 1);
+        }
         let share = x.len().div_ceil(pieces).max(1);
         let total = Mutex::new(counts);
         lanes.workers().run(x.len().div_ceil(share), &|piece| {

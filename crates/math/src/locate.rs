@@ -3,12 +3,13 @@
 
 use crate::order::place;
 
-/// The edges of `bins` bins of one width over low..=high: the last is exactly `high`.
-pub fn edges(low: f64, high: f64, bins: usize) -> Vec<f64> {
+/// The edges of bins of one width over low..=high, one more than there are bins: the last is
+/// exactly `high`.
+pub fn edges(low: f64, high: f64, edges: &mut [f64]) {
+    let Some(bins) = edges.len().checked_sub(1) else { return };
     let step = (high - low) / bins as f64;
-    let mut edges: Vec<f64> = (0..=bins).map(|i| low + i as f64 * step).collect();
+    edges.iter_mut().enumerate().for_each(|(i, edge)| *edge = low + i as f64 * step);
     edges[bins] = high;
-    edges
 }
 
 /// The bin of x: the last edge not above it. A bin holds its left edge; the last one holds its
@@ -60,7 +61,9 @@ mod tests {
 
     #[test]
     fn a_bin_holds_its_left_edge_and_the_last_both() {
-        let edges = edges(0.0, 1.0, 4);
+        let mut even = [0.0; 5];
+        edges(0.0, 1.0, &mut even);
+        let edges = even;
         assert_eq!(edges, [0.0, 0.25, 0.5, 0.75, 1.0]);
         let cases = [(-0.1, None), (0.0, Some(0)), (-0.0, Some(0)), (0.25, Some(1))];
         for (x, wanted) in cases {

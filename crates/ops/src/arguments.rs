@@ -4,6 +4,7 @@
 //! each value against the parameter's kind, so a record that names a kind and a `prepare` that
 //! reads another cannot both pass the table's tests.
 
+use crate::call::room;
 use crate::generator::Generator;
 use crate::record::{Kind, Op, Parameter, Place};
 use crate::value::Value;
@@ -378,10 +379,7 @@ pub(crate) fn number_array(n: Number) -> Result<Array> {
 /// indices that no axis has.
 fn index_numbers(a: &Array) -> Result<Vec<i64>> {
     a.home()?;
-    let mut indices = Vec::new();
-    indices.try_reserve_exact(a.size()).map_err(|_| {
-        Error::new(ErrorKind::Memory, format!("no memory for {} indices", a.size()))
-    })?;
+    let mut indices = room(a.size(), || format!("{} indices", a.size()))?;
     match (a.as_slice::<i64>(), a.as_slice::<f64>()) {
         (Some(whole), _) => indices.extend_from_slice(whole),
         (_, Some(floats)) => indices.extend(floats.iter().map(|&x| index_number(Number::F64(x)))),

@@ -473,14 +473,29 @@ pub fn lay_out(operand: Operand, types: Types) -> Result<Array> {
     }
 }
 
-/// The elements of `a` in row-major order as `T`, for the plain loops.
-pub fn elements<T: rung_base::Element>(a: &Array) -> Result<Vec<T>> {
-    let mut elements = Vec::new();
-    // A broadcast view has any size.
-    elements.try_reserve_exact(a.size()).map_err(|_| {
-        let text = format!("no memory for the elements of an array of shape {}", a.shape());
+/// An empty vector with room for `count` of what `wanted` says: their number is a program's choice, so
+/// that they may be too many for the memory.
+pub(crate) fn room<T>(count: usize, wanted: impl FnOnce() -> String) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| {
+        let text = format!("no memory for {}", wanted());
         rung_base::Error::new(rung_base::ErrorKind::Memory, text)
     })?;
+    Ok(room)
+}
+
+/// As many zeros as the call's result has cells.
+pub(crate) fn cells<T: Clone + Default>(call: &Call) -> Result<Vec<T>> {
+    let mut cells = room(call.shape.size(), || format!("a result of shape {}", call.shape))?;
+    cells.resize(call.shape.size(), T::default());
+    Ok(cells)
+}
+
+/// The elements of `a` in row-major order as `T`, for the plain loops.
+pub fn elements<T: rung_base::Element>(a: &Array) -> Result<Vec<T>> {
+    // A broadcast view has any size.
+    let wanted = || format!("the elements of an array of shape {}", a.shape());
+    let mut elements = room(a.size(), wanted)?;
     a.home()?;
     elements.extend(a.view::<T>().iter());
     Ok(elements)

@@ -19,13 +19,11 @@ pub enum Step {
     Apply(&'static Op, Link),
 }
 
-/// Arrays up to this size go operation by operation: what lies between two of them stays in the
-/// first cache anyway, and a small call takes less time than a chain takes to describe.
-const SMALL: usize = 4096;
-
 /// The chain over its operands, or `None` where the lanes do not take it.
 pub fn run(lanes: &Lanes, steps: &[Step], operands: &[Part]) -> Option<Result<Array>> {
-    if operands.iter().all(|part| part.count() <= SMALL) {
+    // Small arrays go operation by operation: what lies between two of them stays in the first
+    // cache anyway, and a small call takes less time than a chain takes to describe.
+    if operands.iter().all(|part| part.is_small()) {
         return None;
     }
     let shape = common_shape(steps, operands)?;

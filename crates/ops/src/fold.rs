@@ -8,7 +8,8 @@
 
 use crate::arguments::Arguments;
 use crate::call::{
-    Call, Detail, Prepared, at_compute_type, at_type, elements, integers_not_taken, lanes_operand,
+    Call, Detail, Prepared, at_compute_type, at_type, cells, elements, integers_not_taken,
+    lanes_operand,
 };
 use crate::decline::{Answer, Decline};
 use crate::record::{
@@ -391,7 +392,7 @@ pub(crate) fn totals_vec<F: drivers::Step, T: rung_lanes::Float>(
     lanes: &Lanes,
     second: Second,
 ) -> Result<Vec<f64>> {
-    let mut out = vec![0.0; call.shape.size()];
+    let mut out = cells(call)?;
     totals::<F, T>(call, lanes, second, &mut out)?;
     Ok(out)
 }
@@ -446,7 +447,7 @@ pub(crate) fn select_lanes<C: Choice + IntegerStep>(call: &Call, lanes: &Lanes) 
 
 fn argument_lanes<C: Choice + IntegerStep>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let (x, axes) = (&call.operands[0], axes_of(call)?);
-    let mut positions = vec![0; call.shape.size()];
+    let mut positions = cells(call)?;
     at_compute_type!(call, T => {
         drivers::position::<C, T>(lanes, x.shape(), lanes_operand(x), axes, &mut positions);
     }, at_integer_type!(call, T => {

@@ -5,7 +5,7 @@
 //! box, what rolls is two views of the same axis.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Detail, Prepared, at_type, lanes_operand};
+use crate::call::{Call, Context, Detail, Prepared, at_type, lanes_operand, room};
 use crate::decline::Answer;
 use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
 use crate::samples;
@@ -490,10 +490,7 @@ fn each_its_own(a: &Array, axis: usize, counts: &[i64]) -> Result<Prepared> {
     }
     let count = |i: usize| counts[if counts.len() == 1 { 0 } else { i }] as usize;
     let total = (0..extent).map(count).fold(0usize, usize::saturating_add);
-    let mut rows: Vec<i64> = Vec::new();
-    rows.try_reserve_exact(total).map_err(|_| {
-        Error::new(ErrorKind::Memory, format!("no memory for {total} repeated elements"))
-    })?;
+    let mut rows: Vec<i64> = room(total, || format!("{total} repeated elements"))?;
     for i in 0..extent {
         rows.resize(rows.len() + count(i), i as i64);
     }

@@ -5,7 +5,7 @@
 //! of each operation runs over either, so the two differ in nothing else.
 
 use crate::arguments::Operand;
-use crate::call::{Call, Detail, Output, Prepared, Types, at_type, types_of};
+use crate::call::{Call, Detail, Output, Prepared, Types, at_type, room, types_of};
 use crate::record::{Family, Op};
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -263,10 +263,7 @@ fn square_in(stack: &[f64], n: usize) -> rung_lanes::Matrix<'_, f64> {
 
 /// Room for `count` numbers, zero.
 pub fn memory(count: usize) -> Result<Vec<f64>> {
-    let mut out = Vec::new();
-    out.try_reserve_exact(count).map_err(|_| {
-        Error::new(ErrorKind::Memory, format!("no memory for {count} numbers of a factorisation"))
-    })?;
+    let mut out = room(count, || format!("{count} numbers of a factorisation"))?;
     out.resize(count, 0.0);
     Ok(out)
 }

@@ -102,11 +102,11 @@ pub enum Part<'a> {
 const SMALL: usize = 4096;
 
 impl<'a> Part<'a> {
-    /// How many elements it has; a number counts as one.
-    pub fn count(self) -> usize {
+    /// Whether it is a number or a small array.
+    pub fn is_small(self) -> bool {
         match self {
-            Part::Array(a) => a.size(),
-            Part::Number(_) => 1,
+            Part::Array(a) => a.size() <= SMALL,
+            Part::Number(_) => true,
         }
     }
 

@@ -257,7 +257,7 @@ fn search_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
 
 /// What a histogram counts in.
 enum Wanted {
-    Edges(Vec<f64>),
+    Edges(Array),
     /// Bins of one width, over a range where one is given.
     Even(usize, Option<(f64, f64)>),
 }
@@ -275,15 +275,15 @@ fn histogram(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
                 (even_edges(low, high, bins)?, true)
             }
         };
-        let edges_array = Array::vector(&edges)?;
-        let mut call = vec![a.into(), edges_array.clone().into()];
+        let mut call = vec![a.into(), edges.clone().into()];
         call.extend([samples::word("even"), Value::flag(even)]);
         if let Some(weights) = weights {
             call.extend([samples::word("weights"), weights.into()]);
         }
         let counted = run.array("%la-bin-counts", call)?;
-        let counted = if density { per_width(&counted, &edges)? } else { counted };
-        Ok(vec![counted.into(), edges_array.into()])
+        let counted =
+            if density { per_width(&counted, edges.as_slice().unwrap_or(&[]))? } else { counted };
+        Ok(vec![counted.into(), edges.into()])
     })))
 }
 
@@ -310,7 +310,7 @@ fn wanted_bins(bins: Value, range: Value) -> Result<Wanted> {
         Value::Array(edges) => {
             let edges = samples_of(edges, "histogram")?;
             match edges.len() > 1 && edges.windows(2).all(|pair| pair[0] <= pair[1]) {
-                true => Ok(Wanted::Edges(edges)),
+                true => Ok(Wanted::Edges(Array::vector(&edges)?)),
                 false => Err(Error::new(
                     ErrorKind::Argument,
                     "histogram edges must be two or more ascending numbers",
@@ -336,14 +336,15 @@ fn reach(run: &mut dyn Run, a: &Array) -> Result<(f64, f64)> {
     Ok((end("amin")?, end("amax")?))
 }
 
-fn even_edges(low: f64, high: f64, bins: usize) -> Result<Vec<f64>> {
+fn even_edges(low: f64, high: f64, bins: usize) -> Result<Array> {
     if !(low.is_finite() && high.is_finite() && low <= high) {
         let text = "histogram range must be finite and ascending";
         return Err(Error::new(ErrorKind::Argument, format!("{text}: {low:?} to {high:?}"))
             .hint(":range (low high) counts what lies inside"));
     }
-    Shape::new([bins, 8])?;
-    Ok(if low == high { edges(low - 0.5, high + 0.5, bins) } else { edges(low, high, bins) })
+    let room = Shape::new([bins.saturating_add(1)])?;
+    let (low, high) = if low == high { (low - 0.5, high + 0.5) } else { (low, high) };
+    Array::build(room, |out| edges(low, high, out))
 }
 
 /// Counts divided by their total and each bin's width.
@@ -392,17 +393,17 @@ fn bins_portable(call: &Call) -> Result<Array> {
     match call.operands.get(2) {
         Some(weights) => {
             let weights = elements::<f64>(weights)?;
-            let mut sums = vec![0.0; edges.len() - 1];
-            for (bin, weight) in found.zip(weights) {
-                bin.into_iter().for_each(|bin| sums[bin] += weight);
-            }
-            Array::vector(&sums)
+            Array::build::<f64>(call.shape.clone(), |sums| {
+                sums.fill(0.0);
+                for (bin, weight) in found.zip(weights) {
+                    bin.into_iter().for_each(|bin| sums[bin] += weight);
+                }
+            })
         }
-        None => {
-            let mut counts = vec![0_i64; edges.len() - 1];
+        None => Array::build::<i64>(call.shape.clone(), |counts| {
+            counts.fill(0);
             found.flatten().for_each(|bin| counts[bin] += 1);
-            Array::vector(&counts)
-        }
+        }),
     }
 }
 

@@ -1,66 +1,12 @@
 //! Fused members against the chain of named functions that they replace, bit for bit, on every
 //! rung and float type; and what folds say to mistakes.
 
+mod common;
+
+use common::{array, assert_same, call, error, ladders, number, values, word};
 use rung_array::Array;
-use rung_base::{ElementType, Settings, Shape};
-use rung_lanes::{Lanes, Level};
-use rung_ops::call::first_difference;
-use rung_ops::{Decline, Ladder, NoCaller, Value, table};
-
-/// A ladder with lanes of each level, and one with the definitions alone.
-fn ladders() -> Vec<Ladder> {
-    let absent = || Decline::Off("test");
-    let with =
-        |lanes| Ladder::with_rungs(&Settings::default(), lanes, Err(absent()), Err(absent()));
-    let mut all = vec![with(None)];
-    all.extend(Level::available().into_iter().map(|level| with(Some(Lanes::with(level, 2)))));
-    all
-}
-
-fn call(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Vec<Value> {
-    let op = table::find(name).unwrap_or_else(|| panic!("the table has no {name}"));
-    ladder.call(op, values, &mut NoCaller).unwrap_or_else(|e| panic!("{name}: {e}"))
-}
-
-fn array(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Array {
-    match call(ladder, name, values).into_iter().next() {
-        Some(Value::Array(a)) => a,
-        other => panic!("{name} gave {other:?}"),
-    }
-}
-
-fn error(name: &str, values: Vec<Value>) -> String {
-    let op = table::find(name).unwrap();
-    let ladder = &mut ladders()[0];
-    ladder.call(op, values, &mut NoCaller).map(|_| ()).unwrap_err().to_string()
-}
-
-fn number(x: f64) -> Value {
-    Value::Number(rung_array::Number::F64(x))
-}
-
-fn word(name: &'static str) -> Value {
-    Value::Keyword(name.into())
-}
-
-/// Values in (-scale, scale) with full significands.
-fn values(shape: &[usize], scale: f64, t: ElementType, seed: usize) -> Array {
-    let shape = Shape::new(shape.iter().copied()).unwrap();
-    let value = |i: usize| {
-        let fraction = ((i + seed) as f64 + 1.0) * 0.618_033_988_749_894_9;
-        scale * (2.0 * (fraction - fraction.floor()) - 1.0)
-    };
-    let all: Vec<f64> = (0..shape.size()).map(value).collect();
-    Array::from_slice(&all, shape).unwrap().convert(t).unwrap()
-}
-
-fn assert_same(got: &Array, want: &Array, note: &str) {
-    assert_eq!((got.shape(), got.element_type()), (want.shape(), want.element_type()), "{note}");
-    if let Some(at) = first_difference(got, want) {
-        let show = |a: &Array| a.numbers().nth(at).unwrap().to_string();
-        panic!("{note}: element {at} is {}, not {}", show(got), show(want));
-    }
-}
+use rung_base::{ElementType, Shape};
+use rung_ops::{Ladder, Value};
 
 /// The axis and keepdims of the chain's folds.
 fn kept(axis: Option<i64>) -> [Value; 4] {

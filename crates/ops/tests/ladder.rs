@@ -2,7 +2,7 @@
 //! rung.
 
 use rung_array::{Array, Number};
-use rung_base::{DeviceChoice, ErrorKind, Explain, OnDecline, Settings, Shape};
+use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, OnDecline, Settings, Shape};
 use rung_lanes::Lanes;
 use rung_ops::{Caller, Decline, Ladder, NoCaller, Rung, Site, Value, table};
 
@@ -159,6 +159,25 @@ fn mistakes_say_what_was_wanted_and_what_came() {
     );
     assert!(text("zeros", vec![Value::integer(-1)]).contains("shape expects non-negative"));
     assert!(text("zeros", vec![Value::integer(1 << 61)]).contains("no memory for an array"));
+}
+
+/// `histogram` once allocated its edges without asking, and `argmax` its positions, which ended the
+/// process.
+#[test]
+fn a_result_that_no_memory_holds_is_an_error() {
+    let (mut ladder, _) = Ladder::new(&Settings::default());
+    let mut text = |name, values| call(&mut ladder, name, values).unwrap_err().to_string();
+    let bins = |n| vec![array(&[3]), Value::Keyword("bins".into()), Value::integer(n)];
+    assert!(text("histogram", bins(1 << 58)).contains("no memory for"));
+    let wide = Shape::new([1, 1 << 55]).unwrap();
+    let wide =
+        Array::zeros(ElementType::F64, Shape::new([1, 1]).unwrap()).unwrap().broadcast_to(&wide);
+    let wide = Value::Array(wide.unwrap());
+    let axis = || [Value::Keyword("axis".into()), Value::integer(0)];
+    for name in ["argmax", "any", "sum", "cumsum"] {
+        let values = [vec![wide.clone()], axis().into()].concat();
+        assert!(text(name, values).contains("no memory for"), "{name}");
+    }
 }
 
 #[test]

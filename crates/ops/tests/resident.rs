@@ -1,12 +1,16 @@
 //! Operands and results that are on a device: the same bits, nothing moved twice, and no reader
 //! that forgets to ask for the elements.
 
+#[path = "common/seeded.rs"]
+mod seeded;
+
 use rung_array::{Array, Bytes, Remote};
 use rung_base::{DeviceChoice, ElementType, Explain, Result, Settings, Shape};
 use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
-use rung_ops::{Decline, Ladder, NoCaller, Op, Rung, Value, table};
+use rung_ops::{Decline, Ladder, NoCaller, Rung, Value, table};
+use seeded::{assert_same, run};
 use std::sync::Arc;
 
 /// Bytes that are here only when somebody asks.
@@ -46,27 +50,6 @@ fn prepared(value: &Value, t: ElementType, elsewhere: Option<bool>) -> Option<Va
             items.collect::<Option<Vec<_>>>().map(Value::List)
         }
         other => Some(other.clone()),
-    }
-}
-
-fn run(ladder: &mut Ladder, op: &'static Op, values: Vec<Value>) -> Result<Vec<Value>> {
-    ladder.context.generator = rung_math::random::State::seeded(7);
-    ladder.context.counter = rung_ops::Generator::new(7, 0);
-    ladder.call(op, values, &mut NoCaller)
-}
-
-fn assert_same(wanted: &[Value], got: &[Value], context: &str) {
-    assert_eq!(wanted.len(), got.len(), "{context}");
-    for (w, g) in wanted.iter().zip(got) {
-        match (w, g) {
-            (Value::Array(w), Value::Array(g)) => {
-                w.home().and(g.home()).unwrap();
-                assert_eq!((w.shape(), w.element_type()), (g.shape(), g.element_type()));
-                assert_eq!(first_difference(w, g), None, "{context}");
-            }
-            (Value::List(w), Value::List(g)) => assert_same(w, g, context),
-            (w, g) => assert_eq!(w.to_string(), g.to_string(), "{context}"),
-        }
     }
 }
 

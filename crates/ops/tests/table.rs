@@ -1,12 +1,15 @@
 //! The table's own tests: what every record must have, and that every rung gives the bits of the
 //! definition, or stays within its exactness class, for every element type and layout.
 
+#[path = "common/seeded.rs"]
+mod seeded;
+
 use rung_array::{Array, SliceSpec};
 use rung_base::{DeviceChoice, ElementType, ErrorKind, Settings};
 use rung_lanes::{Lanes, Level};
 use rung_library::Library;
-use rung_ops::call::first_difference;
-use rung_ops::{Decline, Entry, Exactness, Ladder, NoCaller, Op, Rung, Value, table};
+use rung_ops::{Decline, Entry, Exactness, Ladder, Op, Rung, Value, table};
+use seeded::{assert_same, run};
 use std::collections::HashSet;
 
 #[test]
@@ -150,31 +153,6 @@ fn ways() -> Vec<Way> {
     let ladder = Ladder::with_rungs(&settings, None, Err(absent()), Ok(device));
     ways.push(way("device".into(), Rung::Device, ladder));
     ways
-}
-
-/// What a call gives, with the generators at a fixed state.
-fn run(ladder: &mut Ladder, op: &'static Op, values: Vec<Value>) -> rung_base::Result<Vec<Value>> {
-    ladder.context.generator = rung_math::random::State::seeded(7);
-    ladder.context.counter = rung_ops::Generator::new(7, 0);
-    ladder.call(op, values, &mut NoCaller)
-}
-
-fn assert_same(wanted: &[Value], got: &[Value], context: &str) {
-    assert_eq!(wanted.len(), got.len(), "{context}");
-    for (w, g) in wanted.iter().zip(got) {
-        match (w, g) {
-            (Value::Array(w), Value::Array(g)) => {
-                assert_eq!(w.shape(), g.shape(), "{context}");
-                assert_eq!(w.element_type(), g.element_type(), "{context}");
-                g.home().unwrap();
-                if let Some(at) = first_difference(w, g) {
-                    let number = |a: &Array| a.numbers().nth(at).unwrap();
-                    panic!("{context}: element {at} is {}, not {}", number(g), number(w));
-                }
-            }
-            (w, g) => assert_eq!(w.to_string(), g.to_string(), "{context}"),
-        }
-    }
 }
 
 /// A foreign order of additions: compared with the bound by the ladder's own `verify`.

@@ -1,34 +1,12 @@
 //! Members of a training step: what they change stands where it stood, they agree with the plain
 //! formulas and with each other, and they say what is wrong with their arguments.
 
+mod common;
+
+use common::{array, assert_same, call, error, ladders, number, values, word};
 use rung_array::{Array, Number};
-use rung_base::{ElementType, ErrorKind, Result, Settings, Shape};
-use rung_lanes::{Lanes, Level};
-use rung_ops::call::first_difference;
+use rung_base::{ElementType, ErrorKind, Settings, Shape};
 use rung_ops::{Decline, Generator, Ladder, NoCaller, Value, table};
-
-/// A ladder with lanes of each level, and one with the definitions alone.
-fn ladders() -> Vec<Ladder> {
-    let absent = || Decline::Off("test");
-    let with =
-        |lanes| Ladder::with_rungs(&Settings::default(), lanes, Err(absent()), Err(absent()));
-    let mut all = vec![with(None)];
-    all.extend(Level::available().into_iter().map(|level| with(Some(Lanes::with(level, 2)))));
-    all
-}
-
-fn try_call(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Result<Vec<Value>> {
-    let op = table::find(name).unwrap_or_else(|| panic!("the table has no {name}"));
-    ladder.call(op, values, &mut NoCaller)
-}
-
-fn call(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Vec<Value> {
-    try_call(ladder, name, values).unwrap_or_else(|e| panic!("{name}: {e}"))
-}
-
-fn array(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Array {
-    arrays(call(ladder, name, values)).remove(0)
-}
 
 fn arrays(values: Vec<Value>) -> Vec<Array> {
     let array = |value| match value {
@@ -45,14 +23,6 @@ fn change(ladder: &mut Ladder, name: &str, values: Vec<Value>, targets: &mut [Ar
     given.unwrap_or_else(|e| panic!("{name}: {e}"));
 }
 
-fn error(name: &str, values: Vec<Value>) -> String {
-    try_call(&mut ladders()[0], name, values).map(|_| ()).unwrap_err().to_string()
-}
-
-fn number(x: f64) -> Value {
-    Value::Number(Number::F64(x))
-}
-
 fn integer(n: usize) -> Value {
     Value::integer(n as i64)
 }
@@ -61,21 +31,8 @@ fn list(extents: &[usize]) -> Value {
     Value::List(extents.iter().map(|&n| integer(n)).collect())
 }
 
-fn word(name: &'static str) -> Value {
-    Value::Keyword(name.into())
-}
-
 fn vector(x: &[f64]) -> Array {
     Array::vector(x).unwrap()
-}
-
-/// Values in (-scale, scale) with full significands.
-fn values(shape: &[usize], scale: f64, t: ElementType, seed: usize) -> Array {
-    let value = |i: usize| {
-        let fraction = ((i + seed) as f64 + 1.0) * 0.618_033_988_749_894_9;
-        scale * (2.0 * (fraction - fraction.floor()) - 1.0)
-    };
-    made(shape, value).convert(t).unwrap()
 }
 
 /// Whole numbers from -6 to 6.
@@ -86,14 +43,6 @@ fn whole(shape: &[usize], seed: usize) -> Array {
 fn made(shape: &[usize], value: impl Fn(usize) -> f64) -> Array {
     let shape = Shape::new(shape.iter().copied()).unwrap();
     Array::from_slice(&(0..shape.size()).map(value).collect::<Vec<f64>>(), shape).unwrap()
-}
-
-fn assert_same(got: &Array, want: &Array, note: &str) {
-    assert_eq!((got.shape(), got.element_type()), (want.shape(), want.element_type()), "{note}");
-    if let Some(at) = first_difference(got, want) {
-        let show = |a: &Array| a.numbers().nth(at).unwrap().to_string();
-        panic!("{note}: element {at} is {}, not {}", show(got), show(want));
-    }
 }
 
 fn doubles(a: &Array) -> Vec<f64> {

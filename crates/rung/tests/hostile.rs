@@ -1,18 +1,13 @@
 //! Calls that no reasonable program makes: each is told what was wanted and what came, at once.
 
-use rung::{Options, Session, Settings};
+mod common;
 
-fn told(session: &mut Session, form: &str) -> String {
-    match session.lisp.eval_text("test", form) {
-        Ok(values) => values.first().map_or_else(String::new, |v| session.lisp.print(v)),
-        Err(e) => e.sentence().to_string(),
-    }
-}
+use common::{printed, session};
 
 /// Each of these ran until the memory was full.
 #[test]
 fn circular_lists_are_refused_wherever_a_list_is_taken() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let forms = [
         "(la:zeros l)",
         "(la:from-list l)",
@@ -35,25 +30,25 @@ fn circular_lists_are_refused_wherever_a_list_is_taken() {
         "(let ((l (list 1 2 3))) (setf (cdddr l) (cdr l))",
     ] {
         for form in forms {
-            let got = told(&mut session, &format!("{cycle} {form})"));
+            let got = printed(&mut session, &format!("{cycle} {form})"));
             let wanted = "expected a proper list: got a circular one";
             assert!(got.contains(wanted), "{form}: {got}");
         }
     }
     // A list that holds itself as an element has no end either.
-    let got = told(&mut session, "(let ((l (list 1 2))) (setf (car l) l) (la:sum l))");
+    let got = printed(&mut session, "(let ((l (list 1 2))) (setf (car l) l) (la:sum l))");
     assert!(got.contains("too deep") || got.contains("nested"), "{got}");
 }
 
 /// `:format 5` was taken for the default.
 #[test]
 fn a_format_is_a_name() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let quantize = |format: &str| format!("(rung:quantize (la:zeros '(1 32)) :format {format})");
     for format in [":q8-0", "'q8_0", "\"Q8_0\"", "nil"] {
-        let got = told(&mut session, &quantize(format));
+        let got = printed(&mut session, &quantize(format));
         assert_eq!(got, "#<QUANTIZED-MATRIX Q8_0 (1 32)>", "{format}");
     }
-    let got = told(&mut session, &quantize("5"));
+    let got = printed(&mut session, &quantize("5"));
     assert_eq!(got, "rung: expected a format such as :q8-0: got 5");
 }

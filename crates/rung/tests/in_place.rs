@@ -1,18 +1,13 @@
 //! Members of a training step called from a program: the arrays are changed where they stand,
 //! mistakes change nothing.
 
-use rung::{Options, Session, Settings};
+mod common;
 
-fn printed(session: &mut Session, form: &str) -> String {
-    match session.lisp.eval_text("test", form) {
-        Ok(values) => values.first().map_or_else(String::new, |v| session.lisp.print(v)),
-        Err(e) => e.sentence().to_string(),
-    }
-}
+use common::{printed, session};
 
 #[test]
 fn an_array_is_changed_for_everyone_who_has_it_but_not_its_copies() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let cases = [
         ("(progn (defvar *x* (la:copy #d(1 2 3))) (defvar *same* *x*) *x*)", "#d(1.0 2.0 3.0)"),
         ("(defvar *view* (la:reshape *x* '(3 1)))", "*VIEW*"),
@@ -29,7 +24,7 @@ fn an_array_is_changed_for_everyone_who_has_it_but_not_its_copies() {
 
 #[test]
 fn a_mistake_names_itself_and_changes_nothing() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     printed(&mut session, "(defvar *x* (la:copy #d(1 2 3)))");
     for form in [
         "(linalg::%la-scale 5 2)",

@@ -1,17 +1,12 @@
 //! Package `vec`: what it refuses and with which words, and what its writing forms leave alone.
 
-use rung::{Options, Session, Settings};
+mod common;
 
-fn printed(session: &mut Session, form: &str) -> String {
-    match session.lisp.eval_text("test", form) {
-        Ok(values) => values.first().map_or_else(String::new, |v| session.lisp.print(v)),
-        Err(e) => e.sentence().to_string(),
-    }
-}
+use common::{printed, session};
 
 #[test]
 fn nothing_is_converted() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let cases = [
         ("(vec:add '(1 2) #d(1 2))", "vec: expected a packed vector: got (1 2)"),
         ("(vec:add #(1 2) #d(1 2))", "vec: expected a packed vector: got #(1 2)"),
@@ -38,7 +33,7 @@ fn nothing_is_converted() {
 
 #[test]
 fn a_form_that_writes_checks_its_target_first() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     printed(&mut session, "(defvar *v* (la:copy #d(1 2 3)))");
     let cases = [
         (
@@ -66,7 +61,7 @@ fn a_form_that_writes_checks_its_target_first() {
 
 #[test]
 fn a_write_shows_in_the_array_written_alone() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let program = "(let* ((a (la:copy #d(1 2 3))) (b (la:reshape a '(3))))
                      (list (vec:aset a 0 1/2) (vec:scale-into a a 2) a b (vec:aset a 9 0)))";
     assert!(printed(&mut session, program).starts_with("vec: index 9 out of range for length 3"));
@@ -78,7 +73,7 @@ fn a_write_shows_in_the_array_written_alone() {
 /// The accumulator is double-float on every rung; single would give 16777984.
 #[test]
 fn a_dot_of_singles_is_accumulated_in_double_float() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let vector = "(let ((v (vec:ones 1024 :element-type 'single-float))) (vec:aset v 0 4096) v)";
     let form = format!("(let ((v {vector})) (vec:dot v v))");
     assert_eq!(printed(&mut session, &form), "1.6778239e7");
@@ -88,7 +83,7 @@ fn a_dot_of_singles_is_accumulated_in_double_float() {
 
 #[test]
 fn half_widths_meet_single_in_products() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let form = "(vec:matvec (la:astype #d((1 2) (3 4)) 'bfloat16) #f(1 10))";
     assert_eq!(printed(&mut session, form), "#f(21.0 43.0)");
     let form = "(vec:matvec #f((1 2) (3 4)) #d(1 10))";
@@ -97,7 +92,7 @@ fn half_widths_meet_single_in_products() {
 
 #[test]
 fn a_quantised_matrix_is_read_only_and_meets_single_vectors() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     printed(&mut session, "(defvar *q* (rung:quantize (la:mul 127 (la:ones '(2 32)))))");
     printed(&mut session, "(defvar *x* (vec:ones 32 :element-type 'single-float))");
     let cases = [
@@ -142,7 +137,7 @@ fn a_quantised_matrix_is_read_only_and_meets_single_vectors() {
 
 #[test]
 fn an_element_is_written_where_the_vector_stands() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     let cases = [
         ("(let ((v (la:copy #d(1 2)))) (list (vec:aset v 1 1/2) v))", "(1/2 #d(1.0 0.5))"),
         ("(vec:aset '(1 2) 0 1)", "vec: expected a packed vector: got (1 2)"),
@@ -158,7 +153,7 @@ fn an_element_is_written_where_the_vector_stands() {
 /// They were arrays to `la:shape` and no arrays to the language.
 #[test]
 fn quantised_matrices_are_arrays_that_are_only_read() {
-    let mut session = Session::new(&Settings::default(), Options::default());
+    let mut session = session(|_| ());
     printed(&mut session, "(defvar *q* (rung:quantize (la:mul 127 (la:ones '(2 32)))))");
     let cases = [
         ("(array-element-type *q*)", "(RUNG:QUANTIZED :Q8-0)"),

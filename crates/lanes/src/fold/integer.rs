@@ -2,7 +2,7 @@
 //! bits, so these are plain loops that the compiler turns into vectors of each level; elements
 //! are read at their own width and enter as i64.
 
-use super::select::Job;
+use super::slices::Job;
 use super::{Largest, LargestPresent, Nonzero, Product, Smallest, SmallestPresent, Sum};
 use crate::Lanes;
 use crate::level::Loop;

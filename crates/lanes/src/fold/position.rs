@@ -5,14 +5,13 @@
 //! A slice along memory is read twice, a block of L1 at a time: for the extreme, then up to its
 //! place. Slices that lie side by side keep the place beside the value in each lane.
 
-use super::select::{BLOCK, Job, Run};
-use super::{Choice, select};
+use super::Choice;
+use super::slices::{BLOCK, Beside, Job, Picked, Run};
 use crate::Lanes;
 use crate::level::Task;
 use crate::operand::Operand;
 use crate::vector::{Float, Simd, Vector};
 use rung_math::{Mask, Real};
-use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The position, in its slice, of the element that `extreme` would pick.
@@ -75,28 +74,6 @@ impl<T: Float> Job<T, usize> {
             !block.wide().is_nan()
         });
         best
-    }
-
-    fn rows<C: Choice>(&self, lanes: &Lanes, slices: Range<usize>) {
-        self.runs(slices, |x, slice, rows| {
-            // SAFETY: the slices lie inside the operand.
-            let first = unsafe { Run::at(x, self.length) };
-            let out = self.out.wrapping_add(slice);
-            lanes.level().run(Rows::<C, T> { first, row_step: self.slice_step(), rows, out });
-        });
-    }
-
-    fn columns<C: Choice>(&self, lanes: &Lanes, slices: Range<usize>) {
-        self.runs(slices, |x, slice, columns| {
-            lanes.level().run(Beside::<C, T> {
-                x,
-                row_step: self.row_step(),
-                rows: self.length,
-                columns,
-                out: self.out.wrapping_add(slice),
-                choice: PhantomData,
-            });
-        });
     }
 }
 
@@ -166,59 +143,30 @@ impl<C: Choice, T: Float> Place<C, T> {
     }
 }
 
-/// Neighbouring slices along memory, `row_step` apart, in one call.
-struct Rows<C, T> {
-    first: Run<C, T>,
-    row_step: isize,
-    rows: usize,
-    out: *mut usize,
-}
-
-impl<C: Choice, T: Float> Task for Rows<C, T> {
-    type Output = ();
-
+impl<T: Float> Picked<T> for usize {
     #[inline(always)]
-    fn run<S: Simd>(self) {
-        for row in 0..self.rows {
-            let x = self.first.x.wrapping_offset(row as isize * self.row_step);
-            // SAFETY: the slices lie inside the operand, each with its result.
-            unsafe {
-                let run = Run::<C, T>::at(x, self.first.count);
-                *self.out.add(row) = Place { run, value: run.run::<S>() }.run::<S>();
-            }
-        }
+    fn of_run<C: Choice, S: Simd>(run: Run<C, T>) -> usize {
+        Place { run, value: run.run::<S>() }.run::<S>()
     }
-}
 
-/// Slices that lie side by side, at most `COUNTED` rows: the places are numbers of the element's
-/// own type, so that one mask selects both.
-struct Beside<C, T> {
-    x: *const T,
-    row_step: isize,
-    rows: usize,
-    columns: usize,
-    out: *mut usize,
-    choice: PhantomData<C>,
-}
-
-/// Vectors of columns that are searched together.
-const GROUP: usize = 4;
-
-impl<C: Choice, T: Float> Beside<C, T> {
-    /// `N` whole vectors of columns, or one partial vector when `part` is below a vector.
+    /// At most `COUNTED` rows: the places are numbers of the element's own type, so that one mask
+    /// selects both.
     #[inline(always)]
-    unsafe fn group<S: Simd, const N: usize>(&self, column: usize, part: usize) {
+    unsafe fn of_columns<C: Choice, S: Simd, const N: usize>(
+        slices: &Beside<C, T, usize>,
+        column: usize,
+        part: usize,
+    ) {
         let lanes = T::Vector::<S>::LANES;
         let at = |row: usize, j: usize| {
-            let x = self.x.wrapping_offset(row as isize * self.row_step);
             // SAFETY: the caller says that the columns are there.
-            unsafe { select::columns::<S, T>(x.wrapping_add(column + j * lanes), part) }
+            unsafe { slices.vector::<S>(row, column + j * lanes, part) }
         };
         let mut best: [T::Vector<S>; N] = std::array::from_fn(|j| at(0, j));
         let mut places = [T::Vector::<S>::constant(0.0); N];
         let one = T::Vector::<S>::constant(1.0);
         let mut place = one;
-        for row in 1..self.rows {
+        for row in 1..slices.rows {
             for j in 0..N {
                 let x = at(row, j);
                 let is_nan = x.equal(x).not().and(best[j].equal(best[j]));
@@ -234,30 +182,7 @@ impl<C: Choice, T: Float> Beside<C, T> {
             unsafe { places.store(own.as_mut_ptr()) };
             for (lane, place) in own.iter().enumerate().take(part.min(lanes)) {
                 // SAFETY: the columns have their results.
-                unsafe { *self.out.add(column + j * lanes + lane) = place.wide() as usize };
-            }
-        }
-    }
-}
-
-impl<C: Choice, T: Float> Task for Beside<C, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let lanes = T::Vector::<S>::LANES;
-        let mut column = 0;
-        while column < self.columns {
-            let left = self.columns - column;
-            // SAFETY: the groups stay below `columns`.
-            unsafe {
-                if left >= GROUP * lanes {
-                    self.group::<S, GROUP>(column, lanes);
-                    column += GROUP * lanes;
-                } else {
-                    self.group::<S, 1>(column, left.min(lanes));
-                    column += lanes;
-                }
+                unsafe { *slices.out.add(column + j * lanes + lane) = place.wide() as usize };
             }
         }
     }

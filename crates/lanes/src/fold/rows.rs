@@ -8,7 +8,7 @@
 //! two all of them fall into the same few places of a cache.
 
 use super::chunk::Chunk;
-use super::select::Run;
+use super::slices::Run;
 use super::{Centred, Largest, Step, Sum};
 use crate::copy::Square;
 use crate::elementwise::gather;

@@ -5,15 +5,12 @@
 //! Largest and smallest propagate NaN and put -0.0 below +0.0. The `Present` choices skip NaN; a
 //! slice of nothing else gives their identity.
 
-use super::{Part, in_place_or_gathered, split};
+use super::slices::{BLOCK, Beside, Job, Picked, Run};
+use crate::Lanes;
 use crate::level::Task;
-use crate::operand::{Operand, Walk};
-use crate::scratch::with_left;
-use crate::share::each_share;
+use crate::operand::Operand;
 use crate::vector::{Float, Simd, Vector};
-use crate::{Lanes, Work};
 use rung_math::{Binary, LargerNumber, Mask, Maximum, Minimum, Real, SmallerNumber};
-use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Which element is picked.
@@ -111,9 +108,6 @@ impl Choice for SmallestPresent {
     smaller!();
 }
 
-/// Elements looked at together before the position inside them is searched.
-pub(super) const BLOCK: usize = 4096;
-
 /// The picked element of each slice over `axes` (ascending), row-major over the remaining axes.
 ///
 /// # Panics
@@ -152,119 +146,6 @@ pub fn extreme<C: Choice, T: Float>(
     });
 }
 
-/// The slices of one call.
-pub(super) struct Job<T, U> {
-    pub(super) start: *const T,
-    pub(super) kept: Walk<1>,
-    pub(super) folded: Walk<1>,
-    pub(super) slices: usize,
-    pub(super) length: usize,
-    pub(super) out: *mut U,
-}
-
-// SAFETY: the operand is a shared slice; pieces write disjoint results.
-unsafe impl<T: Sync, U: Send> Sync for Job<T, U> {}
-
-impl<T: Copy + Sync, U: Send> Job<T, U> {
-    pub(super) fn new(shape: &[usize], x: Operand<T>, axes: &[usize], out: &mut [U]) -> Job<T, U> {
-        let start = x.start(shape);
-        let (kept, folded): (Part, Part) = split(shape, x.strides, axes);
-        let (slices, length) = (kept.size(), folded.size());
-        assert_eq!(slices, out.len(), "cells of a fold");
-        assert!(slices == 0 || length > 0, "an empty slice has no extreme");
-        let out = out.as_mut_ptr();
-        Job { start, kept: kept.walk(), folded: folded.walk(), slices, length, out }
-    }
-
-    pub(super) fn run(&self, lanes: &Lanes, body: &(dyn Fn(Range<usize>) + Sync)) {
-        let pieces = lanes.pieces(Work::Fold, self.slices * self.length);
-        let share = self.slices.div_ceil(pieces).max(1).next_multiple_of(16);
-        lanes.workers().run(self.slices.div_ceil(share), &|piece| {
-            body(piece * share..self.slices.min((piece + 1) * share));
-        });
-    }
-
-    /// Whether slices are too few for all threads and long enough to be cut.
-    pub(super) fn is_long(&self, lanes: &Lanes) -> bool {
-        self.slices < lanes.workers().threads() && lanes.pieces(Work::Fold, self.length) > 1
-    }
-
-    /// What `each` gives for parts of a slice, in order.
-    pub(super) fn shared<R: Clone + Send>(
-        &self,
-        lanes: &Lanes,
-        nothing: R,
-        each: &(dyn Fn(Range<usize>) -> R + Sync),
-    ) -> Vec<R> {
-        let pieces = lanes.pieces(Work::Fold, self.length);
-        let share = self.length.div_ceil(pieces).next_multiple_of(BLOCK);
-        let mut parts = vec![nothing; self.length.div_ceil(share)];
-        each_share(lanes, &mut parts, 1, &|piece, own| {
-            own[0] = each(piece * share..self.length.min((piece + 1) * share));
-        });
-        parts
-    }
-
-    /// Whether neighbouring slices are neighbours in memory and slices are not contiguous.
-    pub(super) fn beside(&self) -> bool {
-        let one_run = self.folded.at(0).left() == self.length;
-        one_run && self.folded.steps()[0] != 1 && self.kept.steps()[0] == 1
-    }
-
-    /// Calls `body` with the elements of every block of a part of a slice, and with the place of
-    /// the first, until it answers false.
-    pub(super) fn blocks(
-        &self,
-        slice: usize,
-        range: Range<usize>,
-        mut body: impl FnMut(&[T], usize) -> bool,
-    ) {
-        let start = self.start.wrapping_offset(self.kept.at(slice).offsets[0]);
-        with_left(|scratch| {
-            let room = scratch.room(BLOCK);
-            for from in range.clone().step_by(BLOCK) {
-                let count = BLOCK.min(range.end - from);
-                // SAFETY: the walk stays inside the operand; the room holds a block.
-                let elements = unsafe {
-                    let x = in_place_or_gathered(start, &self.folded, from, count, room);
-                    std::slice::from_raw_parts(x, count)
-                };
-                if !body(elements, from) {
-                    return;
-                }
-            }
-        });
-    }
-
-    /// Calls `body` with runs of slices that lie beside each other: the address of the first
-    /// one's first element, the number of the first slice, and how many they are.
-    pub(super) fn runs(&self, slices: Range<usize>, mut body: impl FnMut(*const T, usize, usize)) {
-        let mut cursor = self.kept.at(slices.start);
-        let mut slice = slices.start;
-        while slice < slices.end {
-            let count = cursor.left().min(slices.end - slice);
-            body(self.start.wrapping_offset(cursor.offsets[0]), slice, count);
-            cursor.advance(count);
-            slice += count;
-        }
-    }
-
-    /// Whether each slice lies along memory.
-    pub(super) fn along_memory(&self) -> bool {
-        self.folded.steps()[0] == 1 && self.folded.at(0).left() == self.length
-    }
-
-    /// From one slice of a run to the next.
-    pub(super) fn slice_step(&self) -> isize {
-        self.kept.steps()[0]
-    }
-
-    /// From one element of a slice to the next, where `beside` holds.
-    pub(super) fn row_step(&self) -> isize {
-        self.folded.steps()[0]
-    }
-}
-
 impl<T: Float, U: Send> Job<T, U> {
     fn slice<C: Choice>(&self, lanes: &Lanes, slice: usize, range: Range<usize>) -> T {
         let mut best = T::narrowed(C::IDENTITY);
@@ -276,73 +157,8 @@ impl<T: Float, U: Send> Job<T, U> {
     }
 }
 
-impl<T: Float> Job<T, T> {
-    fn rows<C: Choice>(&self, lanes: &Lanes, slices: Range<usize>) {
-        self.runs(slices, |x, slice, rows| {
-            // SAFETY: the slices lie inside the operand.
-            let first = unsafe { Run::at(x, self.length) };
-            let out = self.out.wrapping_add(slice);
-            lanes.level().run(Rows::<C, T> { first, row_step: self.slice_step(), rows, out });
-        });
-    }
-
-    fn columns<C: Choice>(&self, lanes: &Lanes, slices: Range<usize>) {
-        self.runs(slices, |x, slice, columns| {
-            lanes.level().run(Beside::<C, T> {
-                x,
-                row_step: self.row_step(),
-                rows: self.length,
-                columns,
-                out: self.out.wrapping_add(slice),
-                choice: PhantomData,
-            });
-        });
-    }
-}
-
-/// The extreme of a contiguous run.
-#[derive(Clone, Copy)]
-pub(super) struct Run<C, T> {
-    pub(super) x: *const T,
-    pub(super) count: usize,
-    choice: PhantomData<C>,
-}
-
-impl<C, T> Run<C, T> {
-    pub(super) fn of(x: &[T]) -> Run<C, T> {
-        Run { x: x.as_ptr(), count: x.len(), choice: PhantomData }
-    }
-
-    /// # Safety
-    /// `count` elements are readable at `x`.
-    pub(super) unsafe fn at(x: *const T, count: usize) -> Run<C, T> {
-        Run { x, count, choice: PhantomData }
-    }
-}
-
-/// Neighbouring slices along memory, `row_step` apart, in one call.
-struct Rows<C, T> {
-    first: Run<C, T>,
-    row_step: isize,
-    rows: usize,
-    out: *mut T,
-}
-
-impl<C: Choice, T: Float> Task for Rows<C, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        for row in 0..self.rows {
-            let x = self.first.x.wrapping_offset(row as isize * self.row_step);
-            // SAFETY: the slices lie inside the operand, each with its result.
-            unsafe { *self.out.add(row) = Run::<C, T>::at(x, self.first.count).run::<S>() };
-        }
-    }
-}
-
 /// The best so far of each lane, by value alone: a NaN leaves it as it is and is remembered, and
-/// the sign of a zero is found afterwards. The definition's own text takes three times as many
+/// the sign of a zero is found afterwards. The definition's own text takes more
 /// instructions for an element.
 #[derive(Clone, Copy)]
 struct Best<V: Real> {
@@ -472,94 +288,51 @@ impl<C: Choice, T: Float> Run<C, T> {
     }
 }
 
-/// The extremes of slices that lie side by side, a few vectors of columns at a time.
-struct Beside<C, T> {
-    x: *const T,
-    row_step: isize,
-    rows: usize,
-    columns: usize,
-    out: *mut T,
-    choice: PhantomData<C>,
-}
-
-impl<C: Choice, T: Float> Beside<C, T> {
-    /// `N` whole vectors of columns, or one partial vector when `part` is below a vector.
+impl<T: Float> Picked<T> for T {
     #[inline(always)]
-    unsafe fn group<S: Simd, const N: usize>(&self, column: usize, part: usize) {
+    fn of_run<C: Choice, S: Simd>(run: Run<C, T>) -> T {
+        run.run::<S>()
+    }
+
+    #[inline(always)]
+    unsafe fn of_columns<C: Choice, S: Simd, const N: usize>(
+        slices: &Beside<C, T, T>,
+        column: usize,
+        part: usize,
+    ) {
         let lanes = T::Vector::<S>::LANES;
         let mut best = [Best::<T::Vector<S>>::new::<C>(); N];
-        for row in 0..self.rows {
+        for row in 0..slices.rows {
             for (j, best) in best.iter_mut().enumerate() {
                 // SAFETY: the caller says that the columns are there.
-                best.take::<C>(unsafe { self.vector::<S>(row, column + j * lanes, part) });
+                best.take::<C>(unsafe { slices.vector::<S>(row, column + j * lanes, part) });
             }
         }
         for (j, best) in best.into_iter().enumerate() {
-            let to = self.out.wrapping_add(column + j * lanes);
+            let to = slices.out.wrapping_add(column + j * lanes);
             let mut value = best.result();
             // SAFETY: as above; lanes past `part` are not stored.
             unsafe {
                 if T::Vector::<S>::any(value.equal(T::Vector::<S>::constant(0.0))) {
-                    value = self.exactly::<S>(column + j * lanes, part);
+                    value = exactly::<C, S, T>(slices, column + j * lanes, part);
                 }
                 value.store_part(to, part.min(lanes));
             }
         }
     }
-
-    /// The definition's own text, where the sign of a zero matters.
-    #[inline(always)]
-    unsafe fn exactly<S: Simd>(&self, column: usize, part: usize) -> T::Vector<S> {
-        let mut best = T::Vector::<S>::constant(C::IDENTITY);
-        for row in 0..self.rows {
-            // SAFETY: the caller says that the columns are there.
-            best = C::Of::at(best, unsafe { self.vector::<S>(row, column, part) });
-        }
-        best
-    }
-    /// A vector of columns of a row, of which `part` count.
-    #[inline(always)]
-    unsafe fn vector<S: Simd>(&self, row: usize, column: usize, part: usize) -> T::Vector<S> {
-        let x = self.x.wrapping_offset(row as isize * self.row_step).wrapping_add(column);
-        // SAFETY: the caller says that the columns are there.
-        unsafe { columns::<S, T>(x, part) }
-    }
 }
 
-/// A vector of columns, of which `part` count.
-///
-/// # Safety
-/// `part` elements are readable, or a whole vector where it is not below one.
+/// The definition's own text, where the sign of a zero matters.
 #[inline(always)]
-pub(super) unsafe fn columns<S: Simd, T: Float>(x: *const T, part: usize) -> T::Vector<S> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match part < T::Vector::<S>::LANES {
-            true => T::Vector::<S>::load_part(x, part),
-            false => T::Vector::<S>::load(x),
-        }
+unsafe fn exactly<C: Choice, S: Simd, T: Float>(
+    slices: &Beside<C, T, T>,
+    column: usize,
+    part: usize,
+) -> T::Vector<S> {
+    let mut best = T::Vector::<S>::constant(C::IDENTITY);
+    for row in 0..slices.rows {
+        // SAFETY: the caller says that the columns are there.
+        best = C::Of::at(best, unsafe { slices.vector::<S>(row, column, part) });
     }
-}
-
-impl<C: Choice, T: Float> Task for Beside<C, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let lanes = T::Vector::<S>::LANES;
-        let mut column = 0;
-        while column < self.columns {
-            let left = self.columns - column;
-            // SAFETY: the groups stay below `columns`.
-            unsafe {
-                if left >= 4 * lanes {
-                    self.group::<S, 4>(column, lanes);
-                    column += 4 * lanes;
-                } else {
-                    self.group::<S, 1>(column, left.min(lanes));
-                    column += lanes;
-                }
-            }
-        }
-    }
+    best
 }
