@@ -253,6 +253,8 @@ fn an_interrupt_ends_a_script_that_waits_for_input() {
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
+    // `wait` would close it, and the end of the input would race with the interrupt.
+    let _input = child.stdin.take();
     let mut asked = [0; 12];
     out.read_exact(&mut asked).unwrap();
     assert_eq!(&asked, b"name? \nNIL\n1");
