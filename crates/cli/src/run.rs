@@ -50,6 +50,22 @@ impl Write for Output {
     }
 }
 
+/// Standard error as the program sees it: what it printed before is shown before, so that one pipe
+/// of both streams keeps their order.
+struct Messages(Output);
+
+impl Write for Messages {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Output that cannot be written is reported where the program writes it.
+        let _ = self.0.flush();
+        io::stderr().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
 /// Standard input as the program sees it: what was printed before is shown before it waits.
 struct Input {
     source: BufReader<io::Stdin>,
@@ -119,6 +135,7 @@ impl<'a> Running<'a> {
             native_stack: STACK - RESERVED_STACK,
             arguments: invocation.line.arguments.clone(),
             output: Box::new(output.clone()),
+            error_output: Box::new(Messages(output.clone())),
             input: Box::new(input),
             terminals: terminals(invocation),
             ..Options::default()

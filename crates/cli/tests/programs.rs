@@ -153,6 +153,32 @@ fn colours_are_off_in_a_pipe_and_on_when_forced() {
 }
 
 #[test]
+fn both_streams_in_one_file_keep_the_order_of_the_program() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command
+        .args(["-e", "(progn (princ 1) (format *error-output* \"two~%\") (princ 3) (warn \"4\"))"]);
+    let path = folder.0.join("both");
+    let file = std::fs::File::create(&path).unwrap();
+    command.stdout(file.try_clone().unwrap()).stderr(file);
+    assert!(command.status().unwrap().success());
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("1two\n3"), "{text:?}");
+    assert!(text.ends_with("4\nNIL\n"), "{text:?}");
+}
+
+#[test]
+fn explain_names_the_flag_that_took_a_rung_away() {
+    let err = |flags: &[&str]| {
+        let words = [flags, &["--explain", "-e", "(la:exp (la:ones 3))"]].concat();
+        run(&words).err
+    };
+    assert!(err(&["--portable"]).contains("lanes off x1: taken away by --portable"));
+    assert!(err(&["--no-simd"]).contains("lanes off x1: taken away by --no-simd"));
+    assert!(err(&["--portable", "--blas"]).contains("library off x1: taken away by --portable"));
+}
+
+#[test]
 fn explain_follows_the_run_even_when_the_program_fails() {
     let program = "(la:exp (la:ones '(3))) (car 5)";
     let table = run(&["--explain", "-e", program]);

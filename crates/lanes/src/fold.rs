@@ -6,7 +6,7 @@
 //! or chunks. Results are f64 and not narrowed. Maxima and minima are in `select`, their places in
 //! `position`, folds of integers in `integer`, functions of whole slices such as softmax in `rows`.
 
-mod chunk;
+pub(crate) mod chunk;
 mod column;
 mod integer;
 mod position;

@@ -1,10 +1,13 @@
-//! Element-wise functions over a few packed elements: on the calling thread, with no layout to
-//! describe. An operand of one element is repeated.
+//! Functions of a few packed elements: on the calling thread, with no layout to describe. Beside an
+//! element-wise one's other operand, an operand of one element is repeated.
 
 use crate::Lanes;
 use crate::compiled::{Binary, Compare, Unary};
 use crate::elementwise::packed;
+use crate::fold::{self, Choice, Dot, Step, chunk};
+use crate::operand::Operand;
 use crate::vector::Float;
+use rung_math::fold::CHUNK;
 
 /// out = F(x).
 ///
@@ -28,6 +31,34 @@ pub fn zip<F: Binary, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) 
 /// As `map`.
 pub fn compare<F: Compare, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
     packed(lanes.level(), F::COMPILED.runner(), [a, b], out);
+}
+
+/// The fold of all elements, which are at most 4,096.
+///
+/// # Panics
+/// When there are more.
+pub fn fold<F: Step, T: Float>(lanes: &Lanes, x: &[T]) -> f64 {
+    assert!(x.len() <= CHUNK, "elements of a small fold");
+    chunk::of::<F, T>(lanes, x, None)
+}
+
+/// The largest or smallest element.
+///
+/// # Panics
+/// When there is none.
+pub fn extreme<C: Choice, T: Float>(lanes: &Lanes, x: &[T]) -> T {
+    let mut picked = [T::default()];
+    fold::extreme::<C, T>(lanes, &[x.len()], Operand::new(x, 0, &[1]), &[0], &mut picked);
+    picked[0]
+}
+
+/// The sum of the products of at most 4,096 pairs.
+///
+/// # Panics
+/// When there are more, or not as many of both.
+pub fn dot<T: Float>(lanes: &Lanes, x: &[T], y: &[T]) -> f64 {
+    assert!(x.len() <= CHUNK && x.len() == y.len(), "elements of a small fold");
+    chunk::of::<Dot, T>(lanes, x, Some(y))
 }
 
 #[cfg(test)]

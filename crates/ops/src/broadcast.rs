@@ -14,6 +14,7 @@ use crate::record::{
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
+use crate::value::Value;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
 use rung_kernel::broadcast;
@@ -352,7 +353,7 @@ pub fn no_integers() -> Result<Answer> {
     Ok(Answer::Declined(Decline::Type(ElementType::I64)))
 }
 
-pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
+pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
     match small_pair(a, b)?.element_type() {
         ElementType::F64 => quick_at::<f64>(a, b, |x, y, out| {
             small::zip::<F, f64>(lanes, x, y, out);
@@ -364,7 +365,7 @@ pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>
     }
 }
 
-fn quick_mask<F: Compare>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Array>> {
+fn quick_mask<F: Compare>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
     match small_pair(a, b)?.element_type() {
         ElementType::F64 => quick_at::<f64>(a, b, |x, y, out| {
             small::compare::<F, f64>(lanes, x, y, out);
@@ -390,11 +391,11 @@ fn quick_at<T: Element + Convert>(
     a: Part,
     b: Part,
     f: impl FnOnce(&[T], &[T], &mut [T]),
-) -> Option<Result<Array>> {
+) -> Option<Result<Value>> {
     let (mut one, mut other) = ([T::default()], [T::default()]);
     let (x, y) = (a.elements::<T>(&mut one)?, b.elements::<T>(&mut other)?);
     let shape = small_pair(a, b)?.shape().clone();
-    Some(Array::build::<T>(shape, |out| f(x, y, out)))
+    Some(Array::build::<T>(shape, |out| f(x, y, out)).map(Value::Array))
 }
 
 /// a, b and out at the common shape.

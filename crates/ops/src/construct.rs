@@ -3,7 +3,9 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
-use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, keyword, optional, required};
+use crate::record::{
+    Definition, Family, Kind, Op, Parameter, Part, Quick, Rungs, SMALL, keyword, optional, required,
+};
 use crate::samples;
 use crate::shape::nothing_to_compute;
 use crate::value::Value;
@@ -14,6 +16,7 @@ use rung_lanes::{Lanes, each};
 pub const OPS: &[Op] = &[
     Op {
         names: &["zeros"],
+        quick: Quick::One(|_, n| quick(n, 0.0)),
         doc: "An array of zeros.",
         parameters: SHAPED,
         prepare: |_, mut a, _| constant(a.shape(0)?, Number::I64(0), a.element_type(1, DOUBLE)?),
@@ -23,6 +26,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["ones"],
+        quick: Quick::One(|_, n| quick(n, 1.0)),
         doc: "An array of ones.",
         parameters: SHAPED,
         prepare: |_, mut a, _| constant(a.shape(0)?, Number::I64(1), a.element_type(1, DOUBLE)?),
@@ -181,6 +185,14 @@ fn constant(shape: Shape, n: Number, element_type: ElementType) -> Result<Prepar
         Number::I64(0) => done(Array::zeros(element_type, shape)?),
         _ => done(Array::full(element_type, shape, n)?),
     }
+}
+
+/// A few equal doubles.
+fn quick(n: Part, element: f64) -> Option<Result<Value>> {
+    let Part::Number(Number::I64(n)) = n else { return None };
+    let n = usize::try_from(n).ok().filter(|n| *n <= SMALL)?;
+    let array = Array::build::<f64>(Shape::vector(n), |out| out.fill(element));
+    Some(array.map(Value::Array))
 }
 
 pub fn count(n: i64, what: &str) -> Result<usize> {

@@ -11,6 +11,7 @@ use crate::samples;
 use crate::value::Value;
 use rung_array::{Array, SliceSpec};
 use rung_base::{Error, ErrorKind, Result, Shape};
+use rung_math::windows::Axis;
 
 pub const OPS: &[Op] = &[
     Op {
@@ -113,6 +114,15 @@ fn conv1d(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<P
              got {} and {} in {groups} groups",
             x.shape(),
             w.shape()
+        );
+        return Err(Error::new(ErrorKind::Shape, text));
+    }
+    let (length, taps) = (x.shape()[2], w.shape()[2]);
+    if Axis::new(length, taps, layout.stride, layout.padding, layout.dilation).is_none() {
+        let Layout { padding, dilation, .. } = layout;
+        let text = format!(
+            "conv1d: {taps} taps, dilated by {dilation}, do not fit a length of {length} padded by \
+             {padding}"
         );
         return Err(Error::new(ErrorKind::Shape, text));
     }

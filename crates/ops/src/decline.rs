@@ -48,6 +48,8 @@ pub type Text = std::sync::Arc<str>;
 pub enum Decline {
     /// The rung is not part of this run; the flag that adds it.
     Off(&'static str),
+    /// The rung was taken away; the flag or form that did it.
+    Without(&'static str),
     /// The probe found no device; its reason.
     NoDevice(Text),
     /// The discovery found no library; its reason.
@@ -98,7 +100,7 @@ impl Decline {
     /// The code that explain, JSON and programs show.
     pub fn code(&self) -> &'static str {
         match self {
-            Decline::Off(_) => "off",
+            Decline::Off(_) | Decline::Without(_) => "off",
             Decline::NoDevice(_) => "no-device",
             Decline::NoLibrary(_) => "no-library",
             Decline::NoKernel(_) => "no-kernel",
@@ -123,6 +125,7 @@ impl Decline {
     pub fn text(&self, rung: Rung) -> String {
         match self {
             Decline::Off(flag) => format!("not asked for: {flag}"),
+            Decline::Without(by) => format!("taken away by {by}"),
             Decline::NoDevice(reason) | Decline::NoLibrary(reason) => reason.to_string(),
             Decline::NoKernel(reason) => format!("no {} kernel: {reason}", rung.name()),
             Decline::Small { have, need, unit } => {

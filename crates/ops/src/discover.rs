@@ -11,8 +11,11 @@ pub(crate) fn find_library(
     settings: &Settings,
     notices: &mut Vec<String>,
 ) -> std::result::Result<Library, Decline> {
-    if settings.portable.value || !settings.blas.value {
+    if !settings.blas.value {
         return Err(Decline::Off("--blas"));
+    }
+    if settings.portable.value {
+        return Err(Decline::Without("--portable"));
     }
     match Library::discover(settings.blas_path.value.as_deref()) {
         Ok(library) => {
@@ -35,8 +38,11 @@ pub(crate) fn find_device(
     settings: &Settings,
     notices: &mut Vec<String>,
 ) -> std::result::Result<Arc<dyn Device>, Decline> {
-    if settings.portable.value || !settings.gpu.value {
+    if !settings.gpu.value {
         return Err(Decline::Off("--gpu"));
+    }
+    if settings.portable.value {
+        return Err(Decline::Without("--portable"));
     }
     rung_device::probe(&settings.device.value).map_err(|reason| {
         let reason = reason.to_string();

@@ -13,6 +13,7 @@ use crate::record::{
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
+use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Result};
 use rung_kernel::{broadcast, map};
@@ -418,7 +419,7 @@ fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     .map(Answer::Done)
 }
 
-fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Array>> {
+fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
     let a = x.small()?;
     match a.element_type() {
         ElementType::F64 => quick_at::<F, f64>(lanes, a),
@@ -427,9 +428,10 @@ fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Array>> {
     }
 }
 
-fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Array>> {
+fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Value>> {
     let x = a.as_slice::<T>()?;
-    Some(Array::build::<T>(a.shape().clone(), |out| small::map::<F, T>(lanes, x, out)))
+    let array = Array::build::<T>(a.shape().clone(), |out| small::map::<F, T>(lanes, x, out));
+    Some(array.map(Value::Array))
 }
 
 /// x (any shape), out (the same shape).

@@ -13,16 +13,17 @@ use crate::call::{
 };
 use crate::decline::{Answer, Decline};
 use crate::record::{
-    Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, RationalFold, Rungs, keyword,
-    required,
+    Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Part, Quick, RationalFold,
+    Rungs, keyword, required,
 };
 use crate::round_trip::{RoundTrip, Stage};
 use crate::samples;
-use rung_array::Array;
+use crate::value::Value;
+use rung_array::{Array, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::fold::{Fold, Slices};
-use rung_lanes::Lanes;
 use rung_lanes::fold::{self as drivers, Choice, IntegerStep, Largest, Second, Smallest};
+use rung_lanes::{Lanes, small};
 use rung_math::fold::{mean, product, sum};
 use rung_math::{Binary, IntegerBinary, Maximum, Minimum};
 use smallvec::{SmallVec, smallvec};
@@ -30,6 +31,7 @@ use smallvec::{SmallVec, smallvec};
 pub const OPS: &[Op] = &[
     Op {
         names: &["sum"],
+        quick: Quick::One(quick_total::<drivers::Sum>),
         rational: Some(RationalFold::Sum),
         doc: "The sum of all elements, or along axes, accumulated in double-float.",
         result: "a double-float (an integer for integers), or an array of a's type",
@@ -40,6 +42,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["prod"],
+        quick: Quick::One(quick_total::<drivers::Product>),
         rational: Some(RationalFold::Product),
         doc: "The product of all elements, or along axes, accumulated in double-float; 1 of \
               nothing.",
@@ -52,6 +55,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["mean"],
+        quick: Quick::One(quick_mean),
         rational: Some(RationalFold::Mean),
         doc: "The sum divided by the number of elements, both in double-float.",
         result: "a double-float, or an array of a's float type",
@@ -62,6 +66,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["amax"],
+        quick: Quick::One(quick_extreme::<Largest>),
         rational: Some(RationalFold::Largest),
         doc: "The largest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
@@ -72,6 +77,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["amin"],
+        quick: Quick::One(quick_extreme::<Smallest>),
         rational: Some(RationalFold::Smallest),
         doc: "The smallest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
@@ -458,6 +464,32 @@ fn argument_lanes<C: Choice + IntegerStep>(call: &Call, lanes: &Lanes) -> Result
         out.iter_mut().zip(positions).for_each(|(o, p)| *o = p as i64);
     })
     .map(Answer::Done)
+}
+
+/// The fold of all of a few elements in f64.
+fn quick_total<F: drivers::Step>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
+    Some(Ok(double(few_total::<F>(lanes, x)?)))
+}
+
+fn quick_mean(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
+    let n = x.small().map(Array::size).filter(|n| *n > 0)?;
+    Some(Ok(double(few_total::<drivers::Sum>(lanes, x)? / n as f64)))
+}
+
+fn few_total<F: drivers::Step>(lanes: &Lanes, x: Part) -> Option<f64> {
+    let f32s = || x.few::<f32>().map(|x| small::fold::<F, f32>(lanes, x));
+    x.few::<f64>().map(|x| small::fold::<F, f64>(lanes, x)).or_else(f32s)
+}
+
+fn quick_extreme<C: Choice>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
+    x.small().filter(|x| x.size() > 0)?;
+    let f64s = x.few::<f64>().map(|x| Number::F64(small::extreme::<C, f64>(lanes, x)));
+    let f32s = || x.few::<f32>().map(|x| Number::F32(small::extreme::<C, f32>(lanes, x)));
+    Some(Ok(Value::Number(f64s.or_else(f32s)?)))
+}
+
+fn double(x: f64) -> Value {
+    Value::Number(Number::F64(x))
 }
 
 fn sum_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {

@@ -20,7 +20,7 @@ use crate::table;
 use crate::value::Value;
 use crate::verify;
 use rung_array::Array;
-use rung_base::{Error, ErrorKind, Explain, OnDecline, Result, Settings};
+use rung_base::{Error, ErrorKind, Explain, OnDecline, Precision, Result, Settings};
 use rung_device::{Device, Moved, Residency};
 use rung_lanes::Lanes;
 use rung_library::Library;
@@ -286,9 +286,9 @@ impl Ladder {
     /// The result of a small call of the commonest kind, without a call to describe it: only
     /// where nobody counts, judges or forbids calls, and no device could hold an operand.
     #[inline]
-    pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Array>> {
+    pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Value>> {
         let alone = self.is_left_alone() && operands.iter().all(|x| self.is_quick(x));
-        if self.counting || !alone {
+        if self.counting || !alone || self.has_choice(op) {
             return None;
         }
         let lanes = self.lanes.as_ref()?;
@@ -297,6 +297,12 @@ impl Ladder {
             (Quick::Two(f), [a, b]) => f(lanes, *a, *b),
             _ => None,
         }
+    }
+
+    /// Whether a small product may be the library's, or less exact than strict.
+    fn has_choice(&self, op: &'static Op) -> bool {
+        op.exact == Exactness::LibraryOrder
+            && (self.library.is_ok() || self.settings.precision.value != Precision::Strict)
     }
 
     /// Whether nobody judges or forbids calls: an element-wise call that no device wants then ends
@@ -386,7 +392,7 @@ impl Ladder {
                 continue;
             }
             if !self.rungs.asks(rung) {
-                declines.push((rung, Decline::Off("rung:with-rungs")));
+                declines.push((rung, Decline::Without("rung:with-rungs")));
                 continue;
             }
             match self.offer(rung, call)? {
@@ -408,7 +414,7 @@ impl Ladder {
             Rung::Device => self.offer_device(call),
             Rung::Library => self.offer_library(call),
             Rung::Lanes => match (&self.lanes, &call.op.rungs.lanes) {
-                (None, _) => Ok(Answer::Declined(Decline::Off("--simd"))),
+                (None, _) => Ok(Answer::Declined(Decline::Without(self.no_lanes()))),
                 (_, Entry::None(reason)) => Ok(Answer::Declined(Decline::NoKernel(reason))),
                 (Some(lanes), Entry::Has(kernel)) => match self.mode(call, rung) {
                     Some("bf16") => product::lanes_bf16(call, lanes),
@@ -419,6 +425,11 @@ impl Ladder {
                 call.op.rungs.portable.run(call).map(|raw| Answer::Several(raw.into_vec()))
             }
         }
+    }
+
+    /// The flag that took the lanes away.
+    fn no_lanes(&self) -> &'static str {
+        if self.settings.portable.value { "--portable" } else { "--no-simd" }
     }
 
     /// How a rung runs this call, where `--precision` asks for less than strict.

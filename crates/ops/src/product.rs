@@ -9,15 +9,16 @@ use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of};
 use crate::decline::{Answer, Decline, Rung};
 use crate::record::{
-    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, RationalFold, Rungs,
-    required,
+    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Part, Quick,
+    RationalFold, Rungs, SMALL, required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
-use rung_array::{Array, Offsets, View};
+use crate::value::Value;
+use rung_array::{Array, Number, Offsets, View};
 use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape};
 use rung_kernel::{Kernel, product as kernel};
-use rung_lanes::{Float, Lanes, Stored, matvec};
+use rung_lanes::{Float, Lanes, Stored, matvec, small};
 use rung_library::Library;
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
@@ -33,6 +34,7 @@ pub const OPS: &[Op] = &[
                  vector's added axis is dropped",
         exact: Exactness::LibraryOrder,
         prepare: prepare_matmul,
+        quick: Quick::Two(quick_pair),
         rungs: RUNGS,
         samples: matmul_samples,
         example: "(la:matmul #d((1 2) (3 4)) #d((5 6) (7 8))) => #d((19.0 22.0) (43.0 50.0))",
@@ -46,6 +48,7 @@ pub const OPS: &[Op] = &[
         result: "a double-float (an integer for integers) for two vectors, else an array as of `matmul`",
         exact: Exactness::LibraryOrder,
         prepare: prepare_dot,
+        quick: Quick::Two(quick_pair),
         rungs: RUNGS,
         samples: dot_samples,
         example: "(la:dot #d(1 2 3) #d(4 5 6)) => 32.0",
@@ -124,6 +127,28 @@ pub(crate) fn product_types(operands: &[Operand; 2]) -> Types {
 /// The type in which folds of products are written.
 fn fold_type(compute: ElementType) -> ElementType {
     if compute == ElementType::I64 { ElementType::I64 } else { ElementType::F64 }
+}
+
+/// Two small packed matrices, or two vectors, of one float type.
+fn quick_pair(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
+    quick::<f64>(lanes, a, b).or_else(|| quick::<f32>(lanes, a, b))
+}
+
+fn quick<T: Float>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
+    let (x, y) = (a.few::<T>()?, b.few::<T>()?);
+    match (&a.small()?.shape()[..], &b.small()?.shape()[..]) {
+        ([k], [inner]) if k == inner => {
+            let sum = small::dot(lanes, x, y);
+            Some(Ok(Value::Number(Number::F64(sum))))
+        }
+        (&[m, k], &[inner, n]) if k == inner && m.checked_mul(n)? <= SMALL => {
+            let (a, b) = (rung_lanes::Matrix::new(x, m, k), rung_lanes::Matrix::new(y, k, n));
+            let fill = |out: &mut [T]| rung_lanes::product::product(lanes, a, b, out);
+            let shape = Shape::new([m, n]);
+            Some(shape.and_then(|shape| Array::build::<T>(shape, fill)).map(Value::Array))
+        }
+        _ => None,
+    }
 }
 
 /// A number beside an array: the record of `mul` checks and lays out.

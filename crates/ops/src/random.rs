@@ -352,6 +352,10 @@ pub(crate) fn list_of(numbers: &[i64]) -> Value {
 
 fn normal(op: &'static Op, mut arguments: Arguments, context: &mut Context) -> Result<Prepared> {
     let (mean, deviation) = (arguments.number(0)?, arguments.number(1)?);
+    if deviation.to_f64() < 0.0 {
+        let wanted = "normal expects a deviation of 0 or more";
+        return Err(Error::wanted(ErrorKind::Argument, wanted, deviation));
+    }
     let (shape, t) = (arguments.shape(2)?, arguments.element_type(3, ElementType::F64)?);
     float_type(op, t)?;
     let generator = arguments.generator(4)?.unwrap_or_else(|| context.counter.clone());

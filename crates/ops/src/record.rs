@@ -62,14 +62,14 @@ pub struct Op {
     pub setf: bool,
 }
 
-/// The lanes kernel of an operation for operands that need no laying out: packed arrays of one
-/// float type and shape, or a number beside one. It is what asking the rungs would end in, as
-/// no other rung wants a small call, and `None` where the operands are of another kind.
+/// A whole call, without keywords, for operands that need no laying out: small packed arrays of one
+/// float type, or a number beside one. It is what asking the rungs would end in, as no other rung
+/// wants a small call, and `None` where the operands are of another kind or the call is an error.
 #[derive(Clone, Copy)]
 pub enum Quick {
     None,
-    One(fn(&Lanes, Part) -> Option<Result<Array>>),
-    Two(fn(&Lanes, Part, Part) -> Option<Result<Array>>),
+    One(fn(&Lanes, Part) -> Option<Result<Value>>),
+    Two(fn(&Lanes, Part, Part) -> Option<Result<Value>>),
 }
 
 /// An operation as a step of a fused chain, for operands of one float type; the result has it too.
@@ -99,7 +99,7 @@ pub enum Part<'a> {
 }
 
 /// The most elements of a small call: below every threshold of threads and devices.
-const SMALL: usize = 4096;
+pub const SMALL: usize = 4096;
 
 impl<'a> Part<'a> {
     /// Whether it is a number or a small array.
@@ -117,6 +117,12 @@ impl<'a> Part<'a> {
             Part::Array(a) if a.size() <= SMALL => Some(a),
             _ => None,
         }
+    }
+
+    /// The elements of a small packed array of this type.
+    #[inline]
+    pub fn few<T: Element>(self) -> Option<&'a [T]> {
+        self.small()?.as_slice::<T>()
     }
 
     /// The elements, or a number rounded once to their type.

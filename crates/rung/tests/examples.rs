@@ -527,3 +527,18 @@ fn a_function_of_the_language_goes_over_arrays_in_row_major_order() {
         ("(la:emap #'1+ #bool(0 1))", "value does not fit: 2 in bit"),
     ]);
 }
+
+#[test]
+fn a_distribution_or_window_that_cannot_be_is_refused() {
+    check_errors(&[
+        ("(la:normal 0 -1 3)", "normal expects a deviation of 0 or more: got -1"),
+        (
+            "(la:conv1d (la:ones '(1 1 3)) (la:ones '(1 1 5)))",
+            "conv1d: 5 taps, dilated by 1, do not fit a length of 3 padded by 0",
+        ),
+    ]);
+    check(&[
+        ("(la:shape (la:conv1d (la:ones '(1 1 3)) (la:ones '(1 1 5)) :padding 1))", "(1 1 1)"),
+        ("(la:normal 2 0 2)", "#d(2.0 2.0)"),
+    ]);
+}

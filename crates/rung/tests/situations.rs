@@ -36,7 +36,7 @@ fn situations_01_a_program_shows_what_ran_where_and_why_not_elsewhere() {
         declines.iter().find(same).unwrap()["text"].as_str().unwrap().to_string()
     };
     assert_eq!(reason("prog.lisp:2:3", "device"), "not asked for: --gpu");
-    assert_eq!(reason("prog.lisp:5:5", "lanes"), "not asked for: rung:with-rungs");
+    assert_eq!(reason("prog.lisp:5:5", "lanes"), "taken away by rung:with-rungs");
     assert!(reason("prog.lisp:3:3", "library").starts_with("no library kernel: "));
     // The totals are the sums of the rows.
     for rung in ["library", "lanes", "portable"] {

@@ -5,10 +5,11 @@
 //! ragged vector changes only the lanes it has elements for.
 
 use super::Step;
+use crate::Lanes;
 use crate::level::Task;
 use crate::vector::{Float, Simd, Vector};
 use rung_math::Real;
-use rung_math::fold::{Combine, PARTIALS};
+use rung_math::fold::{CHUNK, Combine, PARTIALS};
 use std::marker::PhantomData;
 
 /// Registers held at a time.
@@ -30,6 +31,17 @@ pub(super) struct Rows<F, T> {
     pub row_step: isize,
     pub rows: usize,
     pub out: *mut f64,
+}
+
+/// The fold of one chunk, with a second number for each element if there are any.
+pub(crate) fn of<F: Step, T: Float>(lanes: &Lanes, x: &[T], y: Option<&[T]>) -> f64 {
+    debug_assert!(x.len() <= CHUNK && y.is_none_or(|y| y.len() == x.len()));
+    if x.is_empty() {
+        return F::Combine::IDENTITY;
+    }
+    let (pointer, each) = (y.map_or(std::ptr::null(), <[T]>::as_ptr), y.is_some());
+    // SAFETY: both slices are as long as the count.
+    lanes.level().run(unsafe { Chunk::<F, T, T>::new(x.as_ptr(), x.len(), pointer, each) })
 }
 
 impl<F: Step, T: Float> Task for Rows<F, T> {

@@ -99,6 +99,9 @@ fn call(
     op: &'static Op,
     arguments: &[Value],
 ) -> Outcome {
+    if let Some(result) = quick(lisp, ladder, asked, op, arguments)? {
+        return Ok(result);
+    }
     let mut folded = Vec::new();
     let arguments = match op.numbers {
         Some(arithmetic) => match leading_numbers(op, arithmetic, arguments)? {
@@ -123,9 +126,6 @@ fn call(
     asked.tell(lisp, &mut ladder.borrow_mut())?;
     if op.in_place() {
         return assign(lisp, ladder, op, arguments);
-    }
-    if let Some(array) = quick(ladder, op, arguments) {
-        return Ok(Value::packed(array?));
     }
     let results = attempt(lisp, ladder, op, arguments, Ladder::call)?;
     let results = match results {
@@ -211,25 +211,31 @@ type Runner = fn(
     &mut dyn Caller,
 ) -> rung_base::Result<Vec<rung_ops::Value>>;
 
-/// A call of packed arrays and numbers that the ladder takes at once.
+/// A call of small packed arrays and numbers that the ladder takes at once.
 fn quick(
+    lisp: &mut Lisp,
     ladder: &RefCell<Ladder>,
+    asked: Asked,
     op: &'static Op,
     arguments: &[Value],
-) -> Option<rung_base::Result<Array>> {
-    match (op.quick, arguments) {
+) -> Outcome<Option<Value>> {
+    let result = match (op.quick, arguments) {
         (Quick::One(_), [a]) => {
-            let a = a.as_packed()?.look();
-            ladder.borrow().quick(op, &[Part::Array(&a)])
+            asked.tell(lisp, &mut ladder.borrow_mut())?;
+            let array = a.as_packed().map(Packed::look);
+            let a = array.as_deref().map(Part::Array).or_else(|| number_part(a));
+            a.and_then(|a| ladder.borrow().quick(op, &[a]))
         }
         (Quick::Two(_), [a, b]) => {
+            asked.tell(lisp, &mut ladder.borrow_mut())?;
             let arrays = (a.as_packed().map(Packed::look), b.as_packed().map(Packed::look));
-            let a = arrays.0.as_deref().map(Part::Array).or_else(|| number_part(a))?;
-            let b = arrays.1.as_deref().map(Part::Array).or_else(|| number_part(b))?;
-            ladder.borrow().quick(op, &[a, b])
+            let a = arrays.0.as_deref().map(Part::Array).or_else(|| number_part(a));
+            let b = arrays.1.as_deref().map(Part::Array).or_else(|| number_part(b));
+            a.zip(b).and_then(|(a, b)| ladder.borrow().quick(op, &[a, b]))
         }
         _ => None,
-    }
+    };
+    Ok(result.transpose()?.map(|value| from_operation(lisp, value)))
 }
 
 pub fn number_part(value: &Value) -> Option<Part<'static>> {
