@@ -6,12 +6,16 @@
 //! one word of 64 bits (`positions`). Threads take slices; a slice of its own is sorted in shares
 //! that are merged (`merge`).
 
+#[cfg(target_arch = "x86_64")]
+mod lane;
 mod merge;
 mod network;
 mod positions;
 #[cfg(target_arch = "x86_64")]
 mod quick;
 mod radix;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod words;
 
 use crate::level::Loop;
@@ -311,16 +315,12 @@ impl Word for u8 {
 
 /// Sorts words that fill lanes.
 #[cfg(target_arch = "x86_64")]
-fn sort_lanes<W: quick::Lane + radix::Digits>(level: Level, x: &mut [W], spare: &mut Vec<W>) {
+fn sort_lanes<W: lane::Lane + radix::Digits>(level: Level, x: &mut [W], spare: &mut Vec<W>) {
     if level < Level::Avx512 {
         return radix::sort(x, spare);
     }
-    let room = x.len() + W::LANES;
-    if spare.capacity() < room {
-        *spare = Vec::with_capacity(room);
-    }
-    // SAFETY: `Lanes` holds only levels for which `detect` saw the features; the room is there.
-    unsafe { quick::sort(x, spare.as_mut_ptr()) }
+    // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
+    unsafe { quick::sort(x) }
 }
 
 #[cfg(not(target_arch = "x86_64"))]

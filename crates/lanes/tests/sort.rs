@@ -133,6 +133,47 @@ fn axes_in_every_place_sort_as_the_definition() {
     }
 }
 
+/// Values in patterns that mislead a choice of pivots.
+fn pattern(name: &str, count: usize) -> Vec<f64> {
+    let mut words = Words(count as u64);
+    let value = |i: usize| match name {
+        "equal" => 1.0,
+        "descending" => -(i as f64),
+        "organ pipe" => i.min(count - i) as f64,
+        "sawtooth" => (i % 37) as f64,
+        "mostly ascending" if words.next().is_multiple_of(50) => words.next() as f64,
+        "zeros of both signs" => [0.0, -0.0][(words.next() % 2) as usize],
+        "two ends" => [f64::NEG_INFINITY, f64::NAN][(words.next() % 2) as usize],
+        _ => i as f64,
+    };
+    (0..count).map(value).collect()
+}
+
+#[test]
+fn patterns_sort_as_the_definition_around_the_limits_of_networks_and_partitions() {
+    let names = [
+        "equal",
+        "descending",
+        "organ pipe",
+        "sawtooth",
+        "mostly ascending",
+        "zeros of both signs",
+        "two ends",
+    ];
+    for (level, lanes) in all(&[1]) {
+        for length in [127, 128, 129, 255, 256, 257, 263, 264, 511, 512, 513, 767, 1023, 5000] {
+            for name in names {
+                let slices = Slices { outer: 2, length, inner: 1 };
+                let x = pattern(name, slices.size());
+                let context = format!("{name}, {length}, {level}");
+                check(&lanes, &x, slices, &context);
+                check(&lanes, &x.iter().map(|x| *x as f32).collect::<Vec<_>>(), slices, &context);
+                check(&lanes, &x.iter().map(|x| *x as i64).collect::<Vec<_>>(), slices, &context);
+            }
+        }
+    }
+}
+
 #[test]
 fn long_slices_sort_as_the_definition_on_any_number_of_threads() {
     for (name, lanes) in all(&[1, 2, 3]) {
