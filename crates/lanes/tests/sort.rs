@@ -161,7 +161,9 @@ fn patterns_sort_as_the_definition_around_the_limits_of_networks_and_partitions(
         "two ends",
     ];
     for (level, lanes) in all(&[1]) {
-        for length in [127, 128, 129, 255, 256, 257, 263, 264, 511, 512, 513, 767, 1023, 5000] {
+        for length in
+            [127, 128, 129, 255, 256, 257, 263, 264, 511, 512, 513, 767, 1023, 5000, 40_001]
+        {
             for name in names {
                 let slices = Slices { outer: 2, length, inner: 1 };
                 let x = pattern(name, slices.size());
@@ -177,7 +179,7 @@ fn patterns_sort_as_the_definition_around_the_limits_of_networks_and_partitions(
 #[test]
 fn long_slices_sort_as_the_definition_on_any_number_of_threads() {
     for (name, lanes) in all(&[1, 2, 3]) {
-        for length in [16_384, 65_536, 70_001] {
+        for length in [16_384, 32_768, 65_536, 70_001] {
             every_type(&lanes, Slices::whole(length), 5, &name);
         }
     }

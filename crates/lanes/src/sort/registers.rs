@@ -293,12 +293,12 @@ unsafe fn merge<W: Lane>(x: *mut W, y: *mut W, count: usize) {
     unsafe {
         let part = |i: usize| count.saturating_sub(i * W::LANES).min(W::LANES);
         let (mut low, mut high) = ([W::splat(W::MAX); REGISTERS], [W::splat(W::MAX); REGISTERS]);
-        for i in 0..REGISTERS {
+        for (i, low) in low.iter_mut().enumerate() {
             let image = REGISTERS - 1 - i;
-            low[i] = W::load(x.add(i * W::LANES));
+            *low = W::load(x.add(i * W::LANES));
             if part(image) > 0 {
                 let other = reversed::<W>(W::load_part(y.add(image * W::LANES), part(image)));
-                (low[i], high[image]) = W::ordered(low[i], other);
+                (*low, high[image]) = W::ordered(*low, other);
             }
         }
         halve::<W>(&mut low);

@@ -10,6 +10,14 @@ use crate::Lanes;
 use rung_base::{Bool, Element, bf16, f16};
 use rung_math::order::Ordered;
 
+/// `fill(i, words)` makes words from number i on.
+#[doc(hidden)]
+pub type Fill<'a, W> = &'a dyn Fn(usize, &mut [W]);
+
+/// What is done with words when they are in their places, while they are in the first cache.
+#[doc(hidden)]
+pub type Done<'a, W> = &'a mut dyn FnMut(&mut [W]);
+
 /// An unsigned integer that is sorted in an element's place.
 #[doc(hidden)]
 pub trait Word: Digits {
@@ -18,6 +26,11 @@ pub trait Word: Digits {
     fn wide(self) -> u64;
     /// Sorts words at a level; `spare` is room that grows as needed.
     fn sort(level: crate::Level, x: &mut [Self], spare: &mut Vec<Self>);
+    /// Sorts the words that `fill` makes, at least 64, and hands them to `done` piece by piece;
+    /// false, and nothing is done, where that is no faster than one after the other.
+    fn sort_filled(_: crate::Level, _: &mut [Self], _: Fill<Self>, _: Done<Self>) -> bool {
+        false
+    }
     /// Sorts the first of the rows that lie one after another, and gives how many: none where a
     /// row alone is sorted as fast.
     fn sort_together(
