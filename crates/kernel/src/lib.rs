@@ -2,7 +2,8 @@
 //! written as SPIR-V in which no driver may contract or reorder float arithmetic.
 //!
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
-//! first, then `compile`, then the templates: `map`, `broadcast`, `fold`, `product`, `fill`.
+//! first, then `compile`, then the templates: `map`, `broadcast`, `fold`, `rows`,
+//! `product`, `fill`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -15,4 +16,4 @@ mod templates;
 
 pub use compile::{ENTRY_POINT, compile};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
-pub use templates::{broadcast, fill, fold, map, product};
+pub use templates::{broadcast, fill, fold, map, product, rows};

@@ -6,6 +6,7 @@ pub mod fill;
 pub mod fold;
 pub mod map;
 pub mod product;
+pub mod rows;
 
 use crate::kernel::{Launch, MAX_GROUPS, word};
 use rung_base::Result;

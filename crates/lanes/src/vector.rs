@@ -18,6 +18,21 @@ use crate::{Lanes, Matrix};
 use rung_base::{bf16, f16};
 use rung_math::{Bits, Mask, Real};
 
+/// Asks for a cache line that is soon read; the address need not exist.
+#[inline(always)]
+pub(crate) fn ask_for<T>(line: *const T) {
+    // SAFETY: every x86-64 processor has the instruction, which never faults.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(line.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
+/// Bytes of a cache line.
+pub(crate) const LINE: usize = 64;
+
 /// An element that vectors hold: f32 or f64.
 pub trait Float:
     Copy + Default + Send + Sync + PartialOrd + rung_base::Element + Real + rung_math::product::Fused

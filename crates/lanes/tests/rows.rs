@@ -4,7 +4,7 @@ use rung_lanes::fold::{RowKernel, rows};
 use rung_lanes::{Float, Lanes, Level, Operand};
 use rung_math::rows::{
     LayerNorm, LayerNormAffine, LayerNormGradient, LogSoftmax, LogSoftmaxGradient, LogSumExp,
-    MaskedSoftmax, Softmax, SoftmaxGradient,
+    MaskedSoftmax, Softmax, SoftmaxGradient, apply,
 };
 
 /// Values between -8 and 8, every `hard`-th one of those that hurt.
@@ -77,7 +77,7 @@ fn check<F: RowKernel<K>, T: Float + Into<f64>, const K: usize>(
         let element = |k: usize, i: usize| data[k][(from + i as isize * lies[axis]) as usize];
         let x: [Vec<T>; K] = std::array::from_fn(|k| (0..n).map(|i| element(k, i)).collect());
         let mut want = vec![T::default(); n];
-        F::row(std::array::from_fn(|k| &x[k][..]), &given, &mut want);
+        apply::<F, T, K>(std::array::from_fn(|k| &x[k][..]), &given, &mut want);
         for (i, want) in want.iter().enumerate().take(if F::ONE { 1 } else { n }) {
             let at = if F::ONE { slice } else { slices[slice] as usize + i * own[axis] as usize };
             let (got, want): (f64, f64) = (out[at].into(), (*want).into());

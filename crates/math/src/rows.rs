@@ -2,6 +2,10 @@
 //! Each step is stored at the width of the operands, as the chain of named functions stores it;
 //! sums and means are `fold`'s, in f64 and narrowed once. A slice is never empty.
 //!
+//! One text serves both the definition, over the numbers of a slice (`apply`), and the kernels of
+//! devices, which `trace::trace_rows` makes of it: a function is a few folds of an expression of the
+//! elements, each of which may use the folds before it, and an expression that is written.
+//!
 //! The gradients take what the function gave (`y`) or was given (`x`), and the gradient of its
 //! result.
 
@@ -13,62 +17,116 @@ use crate::real::Real;
 
 /// A function of `K` slices of one length, and of a few numbers.
 pub trait Rowwise<const K: usize>: Copy + Default + Send + Sync + 'static {
-    /// Whether a slice gives one number, in the first element of out, instead of n.
+    /// Whether a slice gives one number instead of n.
     const ONE: bool = false;
-    /// x (n) each, out (n).
-    fn row<T: Real + Into<f64>>(x: [&[T]; K], numbers: &[f64], out: &mut [T]);
+    /// Does the folds and writes the result, as the last step.
+    fn row<R: Real, S: Slices<R, K>>(s: &mut S);
 }
 
-fn total<T: Real + Into<f64>>(x: &[T]) -> T {
-    T::constant(fold::sum(x.len(), |i| x[i].into()))
+/// What a function does with its slices. Every expression is of the `K` elements of one index.
+pub trait Slices<R: Real, const K: usize> {
+    /// One of the numbers.
+    fn number(&mut self, at: usize) -> R;
+    /// The largest; NaN if there is one.
+    fn largest(&mut self, f: impl Fn([R; K]) -> R) -> R;
+    /// The sum.
+    fn total(&mut self, f: impl Fn([R; K]) -> R) -> R;
+    /// The mean.
+    fn mean(&mut self, f: impl Fn([R; K]) -> R) -> R;
+    /// The mean squared distance from the mean, which is not narrowed before.
+    fn variance(&mut self, f: impl Fn([R; K]) -> R) -> R;
+    /// Writes the result: at each index, or once where the function is of `ONE` number.
+    fn write(&mut self, f: impl Fn([R; K]) -> R);
 }
 
-fn mean<T: Real + Into<f64>>(x: &[T]) -> T {
-    T::constant(fold::mean(x.len(), |i| x[i].into()))
+/// x (n) each, out (n), of which a function of `ONE` number writes the first.
+pub fn apply<F: Rowwise<K>, T: Real + Into<f64>, const K: usize>(
+    x: [&[T]; K],
+    numbers: &[f64],
+    out: &mut [T],
+) {
+    F::row(&mut Numbers { x, numbers, out: if F::ONE { &mut out[..1] } else { out } });
 }
 
-fn largest<T: Real>(x: &[T]) -> T {
-    x[1..].iter().fold(x[0], |best, &x| <Maximum as Binary>::at(best, x))
+/// The slices themselves.
+struct Numbers<'a, T, const K: usize> {
+    x: [&'a [T]; K],
+    numbers: &'a [f64],
+    out: &'a mut [T],
 }
 
-/// out = f(index).
-fn each<T>(out: &mut [T], f: impl Fn(usize) -> T) {
-    out.iter_mut().enumerate().for_each(|(i, out)| *out = f(i));
+impl<T: Real + Into<f64>, const K: usize> Numbers<'_, T, K> {
+    fn at(&self, i: usize) -> [T; K] {
+        self.x.map(|x| x[i])
+    }
+}
+
+impl<T: Real + Into<f64>, const K: usize> Slices<T, K> for Numbers<'_, T, K> {
+    fn number(&mut self, at: usize) -> T {
+        T::constant(self.numbers[at])
+    }
+
+    fn largest(&mut self, f: impl Fn([T; K]) -> T) -> T {
+        let rest = (1..self.x[0].len()).map(|i| f(self.at(i)));
+        rest.fold(f(self.at(0)), |best, x| <Maximum as Binary>::at(best, x))
+    }
+
+    fn total(&mut self, f: impl Fn([T; K]) -> T) -> T {
+        T::constant(fold::sum(self.x[0].len(), |i| f(self.at(i)).into()))
+    }
+
+    fn mean(&mut self, f: impl Fn([T; K]) -> T) -> T {
+        T::constant(fold::mean(self.x[0].len(), |i| f(self.at(i)).into()))
+    }
+
+    fn variance(&mut self, f: impl Fn([T; K]) -> T) -> T {
+        T::constant(fold::variance(self.x[0].len(), 0, |i| f(self.at(i)).into()))
+    }
+
+    fn write(&mut self, f: impl Fn([T; K]) -> T) {
+        for i in 0..self.out.len() {
+            self.out[i] = f(self.at(i));
+        }
+    }
 }
 
 /// m = amax; e = exp(x - m); e / sum(e).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Softmax;
 impl Rowwise<1> for Softmax {
-    fn row<T: Real + Into<f64>>([x]: [&[T]; 1], _: &[f64], out: &mut [T]) {
-        let m = largest(x);
-        each(out, |i| Exp::at(x[i] - m));
-        let s = total(out);
-        out.iter_mut().for_each(|e| *e = *e / s);
+    fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
+        softmax_of(s, |[x]| x);
     }
+}
+
+/// Softmax of a score of each index.
+fn softmax_of<R: Real, S: Slices<R, K>, const K: usize>(s: &mut S, score: impl Fn([R; K]) -> R) {
+    let m = s.largest(&score);
+    let e = |x| Exp::at(score(x) - m);
+    let sum = s.total(e);
+    s.write(|x| e(x) / sum);
 }
 
 /// m = amax; (x - m) - log(sum(exp(x - m))).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LogSoftmax;
 impl Rowwise<1> for LogSoftmax {
-    fn row<T: Real + Into<f64>>([x]: [&[T]; 1], _: &[f64], out: &mut [T]) {
-        let m = largest(x);
-        each(out, |i| Exp::at(x[i] - m));
-        let s = Log::at(total(out));
-        each(out, |i| (x[i] - m) - s);
+    fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
+        let m = s.largest(|[x]| x);
+        let log = Log::at(s.total(|[x]| Exp::at(x - m)));
+        s.write(|[x]| (x - m) - log);
     }
 }
 
-/// m = amax; m + log(sum(exp(x - m))), in the first element of out.
+/// m = amax; m + log(sum(exp(x - m))).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LogSumExp;
 impl Rowwise<1> for LogSumExp {
     const ONE: bool = true;
-    fn row<T: Real + Into<f64>>([x]: [&[T]; 1], _: &[f64], out: &mut [T]) {
-        let m = largest(x);
-        let e: Vec<T> = x.iter().map(|&x| Exp::at(x - m)).collect();
-        out[0] = m + Log::at(total(&e));
+    fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
+        let m = s.largest(|[x]| x);
+        let value = m + Log::at(s.total(|[x]| Exp::at(x - m)));
+        s.write(|_| value);
     }
 }
 
@@ -76,10 +134,9 @@ impl Rowwise<1> for LogSumExp {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct SoftmaxGradient;
 impl Rowwise<2> for SoftmaxGradient {
-    fn row<T: Real + Into<f64>>([y, dy]: [&[T]; 2], _: &[f64], out: &mut [T]) {
-        each(out, |i| dy[i] * y[i]);
-        let s = total(out);
-        each(out, |i| y[i] * (dy[i] - s));
+    fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
+        let sum = s.total(|[y, dy]| dy * y);
+        s.write(|[y, dy]| y * (dy - sum));
     }
 }
 
@@ -87,9 +144,9 @@ impl Rowwise<2> for SoftmaxGradient {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LogSoftmaxGradient;
 impl Rowwise<2> for LogSoftmaxGradient {
-    fn row<T: Real + Into<f64>>([y, dy]: [&[T]; 2], _: &[f64], out: &mut [T]) {
-        let s = total(dy);
-        each(out, |i| dy[i] - Exp::at(y[i]) * s);
+    fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
+        let sum = s.total(|[_, dy]| dy);
+        s.write(|[y, dy]| dy - Exp::at(y) * sum);
     }
 }
 
@@ -97,27 +154,27 @@ impl Rowwise<2> for LogSoftmaxGradient {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct MaskedSoftmax;
 impl Rowwise<2> for MaskedSoftmax {
-    fn row<T: Real + Into<f64>>([x, mask]: [&[T]; 2], numbers: &[f64], out: &mut [T]) {
-        let (divisor, fill) = (T::constant(numbers[0]), T::constant(numbers[1]));
-        let scores = |i: usize| T::select(mask[i].equal(T::constant(0.0)), x[i] / divisor, fill);
-        let scores: Vec<T> = (0..x.len()).map(scores).collect();
-        Softmax::row([&scores], &[], out);
+    fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
+        let (divisor, fill) = (s.number(0), s.number(1));
+        let score = |[x, mask]: [R; 2]| R::select(mask.equal(R::constant(0.0)), x / divisor, fill);
+        softmax_of(s, score);
     }
 }
 
-/// Mean and sqrt(variance + eps) of a slice, both stored.
-fn centre_and_spread<T: Real + Into<f64>>(x: &[T], eps: f64) -> (T, T) {
-    let variance = T::constant(fold::variance(x.len(), 0, |i| x[i].into()));
-    (mean(x), (variance + T::constant(eps)).sqrt())
+/// Mean and sqrt(variance + eps) of the first slice, both stored; eps is the first number.
+fn centre_and_spread<R: Real, S: Slices<R, K>, const K: usize>(s: &mut S) -> (R, R) {
+    let eps = s.number(0);
+    let (mu, variance) = (s.mean(|x| x[0]), s.variance(|x| x[0]));
+    (mu, (variance + eps).sqrt())
 }
 
 /// With the number eps: (x - mean) / sqrt(var + eps) (Ba, Kiros and Hinton, 2016).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LayerNorm;
 impl Rowwise<1> for LayerNorm {
-    fn row<T: Real + Into<f64>>([x]: [&[T]; 1], numbers: &[f64], out: &mut [T]) {
-        let (mu, s) = centre_and_spread(x, numbers[0]);
-        each(out, |i| (x[i] - mu) / s);
+    fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
+        let (mu, spread) = centre_and_spread(s);
+        s.write(|[x]| (x - mu) / spread);
     }
 }
 
@@ -125,9 +182,9 @@ impl Rowwise<1> for LayerNorm {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LayerNormAffine;
 impl Rowwise<3> for LayerNormAffine {
-    fn row<T: Real + Into<f64>>([x, g, b]: [&[T]; 3], numbers: &[f64], out: &mut [T]) {
-        let (mu, s) = centre_and_spread(x, numbers[0]);
-        each(out, |i| ((x[i] - mu) / s) * g[i] + b[i]);
+    fn row<R: Real, S: Slices<R, 3>>(s: &mut S) {
+        let (mu, spread) = centre_and_spread(s);
+        s.write(|[x, g, b]| ((x - mu) / spread) * g + b);
     }
 }
 
@@ -136,12 +193,12 @@ impl Rowwise<3> for LayerNormAffine {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LayerNormGradient;
 impl Rowwise<2> for LayerNormGradient {
-    fn row<T: Real + Into<f64>>([x, dh]: [&[T]; 2], numbers: &[f64], out: &mut [T]) {
-        let (mu, s) = centre_and_spread(x, numbers[0]);
-        let xh = |i: usize| (x[i] - mu) / s;
-        each(out, |i| dh[i] * xh(i));
-        let (first, second) = (mean(dh), mean(out));
-        each(out, |i| ((dh[i] - first) - xh(i) * second) / s);
+    fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
+        let (mu, spread) = centre_and_spread(s);
+        let xh = |x: R| (x - mu) / spread;
+        let first = s.mean(|[_, dh]| dh);
+        let second = s.mean(|[x, dh]| dh * xh(x));
+        s.write(|[x, dh]| ((dh - first) - xh(x) * second) / spread);
     }
 }
 
@@ -151,7 +208,7 @@ mod tests {
 
     fn of<const K: usize, F: Rowwise<K>>(x: [&[f64]; K], numbers: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; x[0].len()];
-        F::row(x, numbers, &mut out);
+        apply::<F, f64, K>(x, numbers, &mut out);
         out
     }
 
@@ -162,7 +219,7 @@ mod tests {
         assert_eq!(log, [-core::f64::consts::LN_2; 2]);
         assert!(of::<1, Softmax>([&[f64::NEG_INFINITY; 2]], &[])[0].is_nan());
         let mut out = [0.0; 2];
-        LogSumExp::row([&[1.0, 1.0][..]], &[], &mut out);
+        apply::<LogSumExp, f64, 1>([&[1.0, 1.0][..]], &[], &mut out);
         assert_eq!(out[0], 1.0 + core::f64::consts::LN_2);
         let masked = of::<2, MaskedSoftmax>([&[9.0, 2.0], &[1.0, 0.0]], &[2.0, -1e9]);
         assert_eq!(masked, [0.0, 1.0]);

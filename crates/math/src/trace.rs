@@ -6,6 +6,7 @@
 use crate::function::{Binary, Compare, Ternary, Unary};
 use crate::graph::{Graph, Id, Node};
 use crate::real::{Bits, Mask, Real, Width};
+use crate::rows::{Rowwise, Slices};
 use core::ops;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -68,6 +69,139 @@ pub fn trace_compare<F: Compare>(width: Width) -> Graph {
         Width::F32 => F::at(input::<32>(0), input(1)).0,
         Width::F64 => F::at(input::<64>(0), input(1)).0,
     })
+}
+
+/// A fold of a function of slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFold {
+    /// `Slices::largest`.
+    Largest,
+    /// `Slices::total`.
+    Total,
+    /// `Slices::mean`.
+    Mean,
+    /// `Slices::variance`.
+    Variance,
+    /// `fold::dot` of the expression and the second slice, narrowed once.
+    Dot,
+}
+
+/// A function of slices as its folds, in order, and what it writes. The inputs of each graph are the
+/// `K` elements, then the numbers, then the folds before it.
+#[derive(Clone, Debug)]
+pub struct RowProgram {
+    /// How many slices there are.
+    pub slices: usize,
+    /// How many numbers there are.
+    pub numbers: usize,
+    /// Each fold with its expression.
+    pub folds: Vec<(RowFold, Graph)>,
+    /// What is written.
+    pub result: Graph,
+    /// Whether it is written once.
+    pub one: bool,
+}
+
+impl RowProgram {
+    /// The sum of the products of two slices: a cell of a matrix times a vector.
+    pub fn dot(width: Width) -> RowProgram {
+        let input = |n| Graph { width, nodes: vec![Node::Input(n)], outputs: vec![0] };
+        let folds = vec![(RowFold::Dot, input(0))];
+        RowProgram { slices: 2, numbers: 0, folds, result: input(2), one: true }
+    }
+}
+
+/// The program of a function of slices that takes `numbers` numbers.
+pub fn trace_rows<F: Rowwise<K>, const K: usize>(width: Width, numbers: usize) -> RowProgram {
+    match width {
+        Width::F32 => traced_rows::<F, 32, K>(width, numbers),
+        Width::F64 => traced_rows::<F, 64, K>(width, numbers),
+    }
+}
+
+fn traced_rows<F: Rowwise<K>, const WIDTH: u32, const K: usize>(
+    width: Width,
+    numbers: usize,
+) -> RowProgram
+where
+    TracedReal<WIDTH>: Real,
+{
+    let outer = RECORDING.take();
+    let mut traced = TracedRows::<K> { numbers, folds: Vec::new(), result: None };
+    F::row::<TracedReal<WIDTH>, _>(&mut traced);
+    let nodes = RECORDING.replace(outer).nodes;
+    let graph = |output| Graph { width, nodes: nodes.clone(), outputs: vec![output] }.pruned();
+    RowProgram {
+        slices: K,
+        numbers,
+        folds: traced.folds.into_iter().map(|(fold, id)| (fold, graph(id))).collect(),
+        result: graph(traced.result.unwrap_or_default()),
+        one: F::ONE,
+    }
+}
+
+/// The slices under recording.
+struct TracedRows<const K: usize> {
+    numbers: usize,
+    folds: Vec<(RowFold, Id)>,
+    result: Option<Id>,
+}
+
+impl<const K: usize> TracedRows<K> {
+    fn fold<const WIDTH: u32>(
+        &mut self,
+        fold: RowFold,
+        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
+    ) -> TracedReal<WIDTH> {
+        let expression = f(elements());
+        self.folds.push((fold, expression.0));
+        input((K + self.numbers + self.folds.len() - 1) as u32)
+    }
+}
+
+fn elements<const WIDTH: u32, const K: usize>() -> [TracedReal<WIDTH>; K] {
+    std::array::from_fn(|k| input(k as u32))
+}
+
+impl<const WIDTH: u32, const K: usize> Slices<TracedReal<WIDTH>, K> for TracedRows<K>
+where
+    TracedReal<WIDTH>: Real,
+{
+    fn number(&mut self, at: usize) -> TracedReal<WIDTH> {
+        input((K + at) as u32)
+    }
+
+    fn largest(
+        &mut self,
+        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
+    ) -> TracedReal<WIDTH> {
+        self.fold(RowFold::Largest, f)
+    }
+
+    fn total(
+        &mut self,
+        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
+    ) -> TracedReal<WIDTH> {
+        self.fold(RowFold::Total, f)
+    }
+
+    fn mean(
+        &mut self,
+        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
+    ) -> TracedReal<WIDTH> {
+        self.fold(RowFold::Mean, f)
+    }
+
+    fn variance(
+        &mut self,
+        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
+    ) -> TracedReal<WIDTH> {
+        self.fold(RowFold::Variance, f)
+    }
+
+    fn write(&mut self, f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>) {
+        self.result = Some(f(elements()).0);
+    }
 }
 
 fn input<const WIDTH: u32>(n: u32) -> TracedReal<WIDTH> {

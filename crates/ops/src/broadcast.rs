@@ -4,7 +4,7 @@
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
     Call, Context, Detail, Prepared, Types, at_compute_type, integers_not_taken, lanes_operand,
-    lay_out, types_of, width_of,
+    lay_out, types_of,
 };
 use crate::decline::{Answer, Decline};
 use crate::elementwise::MASK;
@@ -17,13 +17,10 @@ use crate::samples;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
-use rung_kernel::broadcast;
 use rung_lanes::compiled::{Binary, Compare};
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Lanes, each, small};
-use rung_math::{
-    self as math, Graph, IntegerBinary, IntegerCompare, Width, trace_binary, trace_compare,
-};
+use rung_math::{self as math, IntegerBinary, IntegerCompare, trace_binary, trace_compare};
 use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
 
@@ -442,27 +439,12 @@ fn mask_lanes<F: Compare + IntegerCompare>(call: &Call, lanes: &Lanes) -> Result
     zipped::<i64, f64>(call, lanes, |a, b| <F as IntegerCompare>::at(a, b) as u8 as f64))
 }
 
-/// a, b and out at the common shape; only the elements that a broadcast operand has go up.
+/// a, b and out at the common shape.
 fn device<F: Binary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    on_device(call, trip, trace_binary::<F>)
+    trip.pointwise(call, "broadcast", trace_binary::<F>)
 }
 
 /// a, b and out at the common shape.
 fn mask_device<F: Compare>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    on_device(call, trip, trace_compare::<F>)
-}
-
-fn on_device(call: &Call, trip: &RoundTrip, trace: fn(Width) -> Graph) -> Result<Answer> {
-    if call.operands[0].element_type() == ElementType::I64 {
-        return no_integers();
-    }
-    if call.shape.rank() > broadcast::MAX_RANK {
-        return Ok(Answer::Declined(Decline::NoKernel("more than eight axes")));
-    }
-    let graph = || trace(width_of(call));
-    let kernel =
-        trip.kernel(call, "broadcast", || Ok(broadcast::kernel(call.op.name(), &graph(), 2)))?;
-    let placed = [trip.place(&call.operands[0]), trip.place(&call.operands[1])];
-    let launch = broadcast::launch(&kernel, &call.shape, &placed.map(|x| x.view()));
-    at_compute_type!(call, T => trip.run::<T>(launch, &placed, call.shape.clone()), no_integers())
+    trip.pointwise(call, "broadcast", trace_compare::<F>)
 }

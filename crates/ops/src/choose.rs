@@ -7,7 +7,8 @@ use crate::call::{
     lay_out, types_of,
 };
 use crate::decline::Answer;
-use crate::record::{Definition, Kind, Op, Rungs, keyword, optional, required};
+use crate::record::{Definition, Kind, Offer, Op, Rungs, keyword, optional, required};
+use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number};
@@ -15,7 +16,7 @@ use rung_base::{Bool, Element, ElementType, Error, ErrorKind, Result, Shape, wit
 use rung_lanes::compiled::Ternary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Lanes, each};
-use rung_math::{self as math, IntegerTernary, Real};
+use rung_math::{self as math, IntegerTernary, Real, trace_ternary};
 use smallvec::smallvec;
 
 pub const OPS: &[Op] = &[
@@ -52,10 +53,11 @@ pub const OPS: &[Op] = &[
         result: "an array of the common shape, of the width of the first float array; of \
                  integers alone their widest type",
         prepare: prepare_clip,
-        rungs: Rungs::processor(
+        rungs: Rungs::with_device(
             Definition::One(ternary_portable::<math::Clip>),
             ternary_lanes::<math::Clip>,
-            "three operands move more bytes than they save time",
+            Offer::ResidentOnly,
+            ternary_device::<math::Clip>,
         ),
         samples: clip_samples,
         example: "(la:clip #d(-1 0.5 7) 0 nil) => #d(0.0 0.5 7.0)",
@@ -245,6 +247,11 @@ fn ternary_lanes<F: Ternary + IntegerTernary>(call: &Call, lanes: &Lanes) -> Res
         each::zip3(lanes, &call.shape, operands, out, |a, b, c| <F as IntegerTernary>::at(a, b, c));
     }))
     .map(Answer::Done)
+}
+
+/// Three operands and out at the common shape.
+fn ternary_device<F: Ternary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    trip.pointwise(call, "broadcast", trace_ternary::<F>)
 }
 
 fn clip_samples() -> Vec<Sample> {

@@ -14,7 +14,7 @@ use crate::decline::Decline;
 use crate::record::{Family, Offer};
 use crate::resident::{Standing, bytes, read_at_once};
 use curve::{Curves, Place};
-use rung_array::Array;
+use rung_array::{Array, Sight};
 use rung_base::ElementType;
 use rung_lanes::{Grains, Level};
 use std::path::PathBuf;
@@ -70,6 +70,8 @@ pub struct DeviceCosts {
     pub resident: u64,
     /// Result cells that a fold needs beside its threshold.
     pub fold_cells: u64,
+    /// Elements of a matrix from which its product with a vector is offered.
+    pub gemv: u64,
 }
 
 /// The smallest call that a device is offered, in each family's unit; `None`: never a round trip.
@@ -99,6 +101,7 @@ impl DeviceCosts {
             thresholds,
             resident,
             fold_cells: 0,
+            gemv: 0,
         };
     }
 
@@ -153,6 +156,7 @@ pub const WGPU: DeviceCosts = DeviceCosts {
     },
     resident: 1 << 14,
     fold_cells: 256,
+    gemv: 1 << 21,
 };
 
 /// From how many multiply-adds the library is asked.
@@ -235,6 +239,7 @@ impl Costs {
         let w = width(call.shown_type());
         let (up, down) = (bytes_of(&call.operands) as f64, result_bytes(call) as f64);
         let work = match call.family {
+            Family::Product if matrix_of(call).is_some() => up / d.memory,
             Family::Product => call.units as f64 * d.product[w],
             Family::Map | Family::Fill => call.units as f64 * d.elementary[w],
             Family::Wide | Family::Fold | Family::Copy => (up + down) / d.memory,
@@ -269,6 +274,9 @@ impl Costs {
         if standing.any() && call.family != Family::Product {
             return self.resident_offer(call, standing);
         }
+        if let Some(matrix) = matrix_of(call) {
+            return self.second_sight(call, matrix, standing);
+        }
         let moved = bytes_of(&call.operands) + result_bytes(call);
         let Offer::RoundTrip(family) = offer else {
             return Err(Decline::NotResident { bytes: moved });
@@ -291,6 +299,22 @@ impl Costs {
         Ok(())
     }
 
+    /// A matrix times a vector: offered when the matrix comes the second time, unchanged, or is there.
+    fn second_sight(&self, call: &Call, matrix: usize, standing: &Standing) -> Result<(), Decline> {
+        let need = self.device.gemv;
+        if call.units < need {
+            return Err(Decline::Small { have: call.units, need, unit: "matrix elements" });
+        }
+        if standing.there.get(matrix) == Some(&true) {
+            return Ok(());
+        }
+        match call.operands[matrix].look() {
+            Sight::First => Err(Decline::FirstSight),
+            Sight::Written => Err(Decline::WrittenSince),
+            Sight::Again => Ok(()),
+        }
+    }
+
     /// A call on operands of which some are there: any from a size on; what would have to go up
     /// must not be larger.
     fn resident_offer(&self, call: &Call, standing: &Standing) -> Result<(), Decline> {
@@ -306,6 +330,18 @@ impl Costs {
 /// Whether an operand is repeated along an axis; a number beside an array does not count.
 fn is_broadcast(call: &Call) -> bool {
     call.given.iter().any(|shape| shape.size() != 1 && shape.size() != call.shape.size())
+}
+
+/// Which operand of a product with a vector is the matrix.
+pub fn matrix_of(call: &Call) -> Option<usize> {
+    match call.detail {
+        Detail::Product(p) if p.form == Form::Folds && p.batch == 1 => match (p.rows, p.columns) {
+            (1, 1) => None,
+            (_, 1) => Some(0),
+            _ => Some(1),
+        },
+        _ => None,
+    }
 }
 
 /// Where a product stands among the measured ones.

@@ -68,6 +68,10 @@ pub enum Decline {
     NotResident {
         bytes: u64,
     },
+    /// A matrix for a product with a vector goes to the device when it is seen again.
+    FirstSight,
+    /// It was seen before, but written since.
+    WrittenSince,
     Type(ElementType),
     NoDouble,
     Memory {
@@ -107,6 +111,8 @@ impl Decline {
             Decline::Small { .. } => "small",
             Decline::Slower { .. } => "slower",
             Decline::NotResident { .. } => "not-resident",
+            Decline::FirstSight => "first-sight",
+            Decline::WrittenSince => "written",
             Decline::Type(_) => "type",
             Decline::NoDouble => "no-double",
             Decline::Memory { .. } => "memory",
@@ -137,6 +143,8 @@ impl Decline {
             Decline::NotResident { bytes } => {
                 format!("not resident: moving {} costs more", size(*bytes))
             }
+            Decline::FirstSight => "matrix seen once".into(),
+            Decline::WrittenSince => "matrix was written since".into(),
             Decline::Type(t) => format!("no kernel for {t}"),
             Decline::NoDouble => "no f64 on this adapter".into(),
             Decline::Memory { needs, free } => {

@@ -6,17 +6,17 @@ use crate::call::{
     Call, Context, Prepared, Types, at_compute_type, integers_not_taken, lanes_operand, lay_out,
     types_of, width_of,
 };
-use crate::decline::{Answer, Decline};
+use crate::decline::Answer;
 use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op, Parameter,
     Part, Quick, Rungs, keyword, required,
 };
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{Placed, RoundTrip};
 use crate::samples;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Result};
-use rung_kernel::{broadcast, map};
+use rung_kernel::map;
 use rung_lanes::compiled::Unary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Float, Lanes, each, small};
@@ -434,21 +434,21 @@ fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Value
     Some(array.map(Value::Array))
 }
 
+/// Whether the elements lie in order from the beginning of their buffer.
+fn is_packed(x: &Array, placed: &Placed) -> bool {
+    x.is_contiguous() && placed.offset() == 0
+}
+
 /// x (any shape), out (the same shape).
 fn device<F: Unary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    if call.operands[0].element_type() == ElementType::I64 {
-        return Ok(Answer::Declined(Decline::Type(ElementType::I64)));
-    }
-    let (x, name) = (&call.operands[0], call.op.name());
-    let graph = || trace_unary::<F>(width_of(call));
+    let x = &call.operands[0];
     let placed = trip.place(x);
-    let launch = if x.is_contiguous() && placed.offset() == 0 {
-        let kernel = trip.kernel(call, "map", || Ok(map::kernel(name, &graph())))?;
-        map::launch(&kernel, x.size())
-    } else {
-        let kernel = trip.kernel(call, "broadcast", || Ok(broadcast::kernel(name, &graph(), 1)))?;
-        broadcast::launch(&kernel, &call.shape, &[placed.view()])
-    };
+    if call.operands[0].element_type() == ElementType::I64 || !is_packed(x, &placed) {
+        return trip.pointwise(call, "broadcast", trace_unary::<F>);
+    }
+    let graph = || trace_unary::<F>(width_of(call));
+    let kernel = trip.kernel(call, "map", || Ok(map::kernel(call.op.name(), &graph())))?;
+    let launch = map::launch(&kernel, x.size());
     at_compute_type!(call, T => trip.run::<T>(launch, &[placed], call.shape.clone()),
         integers_not_taken(call).map(Answer::Done))
 }

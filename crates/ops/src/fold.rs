@@ -48,7 +48,7 @@ pub const OPS: &[Op] = &[
               nothing.",
         result: "a double-float (an integer for integers), or an array of a's type",
         prepare: |op, a, _| prepare(op, a, Total::Sum),
-        rungs: rungs(product_portable, product_lanes, MEMORY_BOUND),
+        rungs: rungs(product_portable, product_lanes, resident(product_device)),
         samples: samples::few_folds,
         example: "(la:prod #d((1 2 3) (4 5 6)) :axis 0) => #d(4.0 10.0 18.0)",
         ..FOLD
@@ -71,7 +71,7 @@ pub const OPS: &[Op] = &[
         doc: "The largest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(select_portable::<Maximum>, select_lanes::<Largest>, NO_SELECT_DEVICE),
+        rungs: rungs(select_portable::<Maximum>, select_lanes::<Largest>, resident(largest_device)),
         example: "(la:amax #d((1 9) (7 5)) :axis 0) => #d(7.0 9.0)",
         ..FOLD
     },
@@ -82,7 +82,11 @@ pub const OPS: &[Op] = &[
         doc: "The smallest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(select_portable::<Minimum>, select_lanes::<Smallest>, NO_SELECT_DEVICE),
+        rungs: rungs(
+            select_portable::<Minimum>,
+            select_lanes::<Smallest>,
+            resident(smallest_device),
+        ),
         example: "(la:amin #d((1 9) (7 5)) :axis 0) => #d(1.0 5.0)",
         ..FOLD
     },
@@ -108,6 +112,10 @@ pub(crate) const PARAMETERS: &[Parameter] =
     &[required("a", Kind::Array), keyword("axis", Kind::Axes), keyword("keepdims", Kind::Flag)];
 const fn round_trip(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
     Entry::Has(Member { offer: Offer::RoundTrip(Family::Fold), run })
+}
+
+const fn resident(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
+    Entry::Has(Member { offer: Offer::ResidentOnly, run })
 }
 
 pub(crate) const NO_SELECT_DEVICE: Entry<Member> =
@@ -494,6 +502,18 @@ fn double(x: f64) -> Value {
 
 fn sum_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     device(call, trip, Fold::Sum)
+}
+
+fn product_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    device(call, trip, Fold::Product)
+}
+
+fn largest_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    device(call, trip, Fold::Maximum)
+}
+
+fn smallest_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    device(call, trip, Fold::Minimum)
 }
 
 fn mean_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {

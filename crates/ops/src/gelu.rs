@@ -8,7 +8,8 @@ use crate::call::{
 };
 use crate::decline::Answer;
 use crate::record::{Definition, Family, Kind, Op, Rungs, required};
-use crate::rowwise::{MEMBER, is_half, number};
+use crate::round_trip::RoundTrip;
+use crate::rowwise::{ELEMENTARY, MEMBER, is_half, number};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
@@ -16,7 +17,7 @@ use rung_base::{Error, ErrorKind, Result};
 use rung_lanes::Lanes;
 use rung_lanes::compiled::{Binary, Unary};
 use rung_lanes::elementwise::{Cost, map, zip};
-use rung_math::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient};
+use rung_math::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient, trace_binary, trace_unary};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -25,7 +26,7 @@ pub const OPS: &[Op] = &[
               0.5*(x*(1 + erf(x/sqrt 2))); tanh, its approximation.",
         parameters: &[required("x", Kind::Array), required("mode", MODE)],
         prepare: |op, arguments, _| prepare(op, arguments, 1),
-        rungs: Rungs::processor(Definition::One(portable), lanes, TWO),
+        rungs: Rungs::with_device(Definition::One(portable), lanes, ELEMENTARY, device),
         samples: || gelu_samples(false),
         example: "(linalg::%la-gelu #d(0 1) :none) => #d(0.0 0.8413447460685429)",
         ..MEMBER
@@ -39,7 +40,12 @@ pub const OPS: &[Op] = &[
             required("mode", MODE),
         ],
         prepare: |op, arguments, _| prepare(op, arguments, 2),
-        rungs: Rungs::processor(Definition::One(gradient_portable), gradient_lanes, TWO),
+        rungs: Rungs::with_device(
+            Definition::One(gradient_portable),
+            gradient_lanes,
+            ELEMENTARY,
+            gradient_device,
+        ),
         samples: || gelu_samples(true),
         example: "(linalg::%la-gelu-grad #d(0) #d(3) :tanh) => #d(1.5)",
         ..MEMBER
@@ -48,7 +54,6 @@ pub const OPS: &[Op] = &[
 
 const WORDS: &[&str] = &["none", "tanh"];
 const MODE: Kind = Kind::Choice(WORDS);
-const TWO: &str = "a kernel is kept by its operation's name, and this one has two formulas";
 
 fn gelu_samples(gradient: bool) -> Vec<Sample> {
     let mut all = Vec::new();
@@ -146,6 +151,22 @@ fn gradient_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         }
     }), integers_not_taken(call))
     .map(Answer::Done)
+}
+
+/// x (any shape), out (the same shape).
+fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    match is_tanh(call)? {
+        true => trip.pointwise(call, "tanh", trace_unary::<GeluTanh>),
+        false => trip.pointwise(call, "none", trace_unary::<Gelu>),
+    }
+}
+
+/// x and dy (any shape), out (the same shape).
+fn gradient_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    match is_tanh(call)? {
+        true => trip.pointwise(call, "tanh", trace_binary::<GeluTanhGradient>),
+        false => trip.pointwise(call, "none", trace_binary::<GeluGradient>),
+    }
 }
 
 /// The chain of named functions, which rounds each step to a half width.

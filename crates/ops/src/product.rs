@@ -5,6 +5,8 @@
 //! folds in f64 with fused multiply-add (`rung_math::fold::dot`). Both are laid out as one stack
 //! of products, (batch, rows, inner) by (batch, inner, columns).
 
+mod device;
+
 use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of};
 use crate::decline::{Answer, Decline, Rung};
@@ -12,18 +14,15 @@ use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Part, Quick,
     RationalFold, Rungs, SMALL, required,
 };
-use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number, Offsets, View};
 use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape};
-use rung_kernel::{Kernel, product as kernel};
 use rung_lanes::{Float, Lanes, Stored, matvec, small};
 use rung_library::Library;
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
 use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
 
 pub const OPS: &[Op] = &[
     Op {
@@ -62,7 +61,7 @@ pub(crate) const RUNGS: Rungs = Rungs {
     portable: Definition::One(portable),
     lanes: Entry::Has(lanes),
     library: Entry::Has(library),
-    device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Product), run: device }),
+    device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Product), run: device::run }),
 };
 
 fn prepare_matmul(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -581,44 +580,4 @@ fn lanes_folds<A: Stored, B: Stored>(call: &Call, p: Product, lanes: &Lanes) -> 
         }
     })
     .map(Answer::Done)
-}
-
-/// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns); a broadcast
-/// operand goes up once.
-fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    let p = detail(call)?;
-    if p.form == Form::Folds {
-        return Ok(Answer::Declined(Decline::NoKernel("a product with a vector is a fold")));
-    }
-    let element = call.operands[0].element_type();
-    if element == ElementType::I64 {
-        return Ok(Answer::Declined(Decline::Type(element)));
-    }
-    let kernel = trip.kernel(call, "product", || kernel::kernel(element))?;
-    match element {
-        ElementType::F32 => device_stack::<f32>(call, trip, p, &kernel),
-        _ => device_stack::<f64>(call, trip, p, &kernel),
-    }
-}
-
-fn device_stack<T: Element>(
-    call: &Call,
-    trip: &RoundTrip,
-    p: Product,
-    kernel: &Arc<Kernel>,
-) -> Result<Answer> {
-    // A device steps through a stack evenly: one that no single stride reaches is packed for it.
-    let even = |x: &Array| {
-        let (rows, columns) = last_two(x);
-        x.reshape(Shape::new([p.batch, rows, columns])?)
-    };
-    let operands = [even(&call.operands[0])?, even(&call.operands[1])?];
-    let placed = [trip.place(&operands[0]), trip.place(&operands[1])];
-    let matrix = |i: usize| {
-        let s = operands[i].strides();
-        kernel::Matrix { offset: placed[i].offset(), batch: s[0], row: s[1], column: s[2] }
-    };
-    let extents = kernel::Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
-    let launch = kernel::launch(kernel, &extents, &matrix(0), &matrix(1));
-    trip.run::<T>(launch, &placed, call.shape.clone())
 }

@@ -265,6 +265,17 @@ impl Rungs {
         }
     }
 
+    /// Computed on the processor, and on a device that is offered it as said.
+    pub const fn with_device(
+        portable: Definition,
+        lanes: fn(&Call, &Lanes) -> Result<Answer>,
+        offer: Offer,
+        run: fn(&Call, &RoundTrip) -> Result<Answer>,
+    ) -> Rungs {
+        let device = Entry::Has(Member { offer, run });
+        Rungs { device, ..Rungs::processor(portable, lanes, "") }
+    }
+
     /// Changes arrays where they stand, on the processor.
     pub const fn in_place(
         portable: fn(&Call) -> Result<()>,

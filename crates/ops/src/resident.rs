@@ -52,7 +52,9 @@ pub fn bytes(x: &Array) -> u64 {
     (reach.len().min(x.size()) * x.element_type().size()) as u64
 }
 
-/// Whether the caller reads the result at once: as a number, or narrowed to another type.
+/// Whether the caller reads the result at once: as a number, or narrowed from what a device writes,
+/// which is the operands' type or the result's.
 pub fn read_at_once(call: &Call) -> bool {
-    call.to_number || call.op.predicate || call.raw != call.result
+    let written = |t| t == call.raw || call.operands.iter().any(|x| x.element_type() == t);
+    call.to_number || call.op.predicate || !written(call.result)
 }

@@ -10,7 +10,8 @@ use rung_base::{Element, ElementType, Result, Shape};
 use rung_device::{Failure, FailureCode, Held, Layout, Residency};
 use rung_kernel::fold::{Fold, Kernels as FoldKernels};
 use rung_kernel::{Kernel, Launch, broadcast};
-use rung_math::{Real, Unary, Width, trace_unary};
+use rung_math::{Graph, Real, Unary, Width, trace_unary};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -97,6 +98,36 @@ impl<'a> RoundTrip<'a> {
     pub fn fold_kernels(&self, fold: Fold, element: ElementType) -> FoldKernels {
         let mut folds = self.cache.folds.borrow_mut();
         folds.entry((fold, element)).or_insert_with(|| FoldKernels::new(fold, element)).clone()
+    }
+
+    /// A function of the elements of one to three floats operands at the call's shape; only the
+    /// elements that a broadcast operand has go up. `formula` tells an operation's kernels apart.
+    pub fn pointwise(
+        &self,
+        call: &Call,
+        formula: &'static str,
+        trace: fn(Width) -> Graph,
+    ) -> Result<Answer> {
+        let width = match call.operands[0].element_type() {
+            ElementType::F64 => Width::F64,
+            ElementType::F32 => Width::F32,
+            other => return Ok(Answer::Declined(Decline::Type(other))),
+        };
+        if call.shape.rank() > broadcast::MAX_RANK {
+            return Ok(Answer::Declined(Decline::NoKernel("more than eight axes")));
+        }
+        let arity = call.operands.len();
+        let kernel = self.kernel(call, formula, || {
+            let name = format!("{} {formula}", call.op.name());
+            Ok(broadcast::kernel(&name, &trace(width), arity))
+        })?;
+        let placed: SmallVec<[Placed; 3]> = call.operands.iter().map(|x| self.place(x)).collect();
+        let views: SmallVec<[broadcast::View; 3]> = placed.iter().map(Placed::view).collect();
+        let launch = broadcast::launch(&kernel, &call.shape, &views);
+        match width {
+            Width::F64 => self.run::<f64>(launch, &placed, call.shape.clone()),
+            Width::F32 => self.run::<f32>(launch, &placed, call.shape.clone()),
+        }
     }
 
     /// Where an operand will lie; nothing moves yet.

@@ -8,25 +8,29 @@
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
     Call, Context, Detail, Prepared, Run, at_compute_type, at_type, elements, integers_not_taken,
-    lanes_operand, types_of,
+    lanes_operand, types_of, width_of,
 };
 use crate::decline::Answer;
 use crate::fold::Folded;
 use crate::record::{
-    Definition, FLOATS, Family, Kind, Op, Package, Parameter, Rungs, optional, required,
+    Definition, FLOATS, Family, Kind, Offer, Op, Package, Parameter, Rungs, optional, required,
 };
+use crate::round_trip::{Placed, RoundTrip};
 use crate::samples::{self, Sample};
 use crate::softmax::{chain_softmax, largest, total};
 use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_kernel::broadcast::View;
+use rung_kernel::rows;
 use rung_lanes::Lanes;
 use rung_lanes::fold::{self as drivers, RowKernel};
 use rung_math::Real;
 use rung_math::rows::{
     LayerNorm, LayerNormAffine, LayerNormGradient, LogSoftmaxGradient, MaskedSoftmax, Rowwise,
-    SoftmaxGradient,
+    SoftmaxGradient, apply,
 };
+use rung_math::trace::trace_rows;
 use smallvec::{SmallVec, smallvec};
 
 pub const OPS: &[Op] = &[
@@ -35,7 +39,7 @@ pub const OPS: &[Op] = &[
         doc: "From y = softmax(x) and the gradient of y, that of x: t = dy*y; y*(dy - sum(t)).",
         parameters: GRADIENT,
         prepare: |op, arguments, _| prepare_gradient(op, arguments, softmax_gradient),
-        rungs: rungs::<SoftmaxGradient, 2>(),
+        rungs: rungs::<SoftmaxGradient, 2>(Offer::ResidentOnly),
         samples: pairs_along,
         example: "(linalg::%la-softmax-grad #d(0.25 0.75) #d(1 0) -1) => #d(0.1875 -0.1875)",
         ..MEMBER
@@ -45,7 +49,7 @@ pub const OPS: &[Op] = &[
         doc: "From y = log-softmax(x) and the gradient of y, that of x: dy - exp(y)*sum(dy).",
         parameters: GRADIENT,
         prepare: |op, arguments, _| prepare_gradient(op, arguments, log_softmax_gradient),
-        rungs: rungs::<LogSoftmaxGradient, 2>(),
+        rungs: rungs::<LogSoftmaxGradient, 2>(ELEMENTARY),
         samples: pairs_along,
         example: "(linalg::%la-log-softmax-grad #d(0 0) #d(1 0) -1) => #d(0.0 -1.0)",
         ..MEMBER
@@ -61,7 +65,7 @@ pub const OPS: &[Op] = &[
             optional("axis", Kind::Integer),
         ],
         prepare: prepare_masked,
-        rungs: rungs::<MaskedSoftmax, 2>(),
+        rungs: rungs::<MaskedSoftmax, 2>(ELEMENTARY),
         samples: masked_samples,
         example: "(linalg::%la-masked-softmax #d(1 1 5) #d(0 0 1) 2 -1d9 -1) => #d(0.5 0.5 0.0)",
         ..MEMBER
@@ -94,7 +98,7 @@ pub const OPS: &[Op] = &[
               width.",
         parameters: &[required("x", Kind::Array), required("eps", Kind::Number)],
         prepare: prepare_layer_norm,
-        rungs: rungs::<LayerNorm, 1>(),
+        rungs: rungs::<LayerNorm, 1>(Offer::ResidentOnly),
         samples: || with_eps(vec![vec![3, 40], vec![1], vec![2, 3, 65], vec![4097], vec![0, 3]], 0),
         example: "(linalg::%la-layer-norm #d(1 3) 0) => #d(-1.0 1.0)",
         ..MEMBER
@@ -109,7 +113,7 @@ pub const OPS: &[Op] = &[
             required("eps", Kind::Number),
         ],
         prepare: prepare_layer_norm_gradient,
-        rungs: rungs::<LayerNormGradient, 2>(),
+        rungs: rungs::<LayerNormGradient, 2>(Offer::ResidentOnly),
         samples: || with_eps(vec![vec![3, 40], vec![1], vec![2, 3, 65], vec![4097]], 1),
         example: "(linalg::%la-layer-norm-grad #d(1 3) #d(1 2) 0) => #d(0.0 0.0)",
         ..MEMBER
@@ -124,7 +128,7 @@ pub const OPS: &[Op] = &[
             required("eps", Kind::Number),
         ],
         prepare: prepare_affine,
-        rungs: rungs::<LayerNormAffine, 3>(),
+        rungs: rungs::<LayerNormAffine, 3>(Offer::ResidentOnly),
         samples: || affine_samples(true),
         example: "(linalg::%la-layer-norm-affine #d(1 3) #d(2 2) #d(0 1) 0) => #d(-2.0 3.0)",
         ..MEMBER
@@ -161,13 +165,12 @@ pub(crate) const MEMBER: Op = Op {
 };
 
 /// The rungs of a definition with its fused kernel.
-pub(crate) const fn rungs<F: RowKernel<K>, const K: usize>() -> Rungs {
-    Rungs::processor(
-        Definition::One(portable::<F, K>),
-        lanes::<F, K>,
-        "no kernel template works on whole slices",
-    )
+pub(crate) const fn rungs<F: RowKernel<K>, const K: usize>(offer: Offer) -> Rungs {
+    Rungs::with_device(Definition::One(portable::<F, K>), lanes::<F, K>, offer, device::<F, K>)
 }
+
+/// How a device is offered what has an exponential an element.
+pub(crate) const ELEMENTARY: Offer = Offer::RoundTrip(Family::Map);
 
 fn slices_of(call: &Call) -> Result<(usize, &[f64])> {
     match &call.detail {
@@ -200,7 +203,7 @@ where
     for slice in 0..slices {
         let own = slice * n..(slice + 1) * n;
         let rows = std::array::from_fn(|k| &of[k][own.clone()]);
-        F::row::<T>(rows, numbers, &mut made[own.clone()]);
+        apply::<F, T, K>(rows, numbers, &mut made[own.clone()]);
     }
     if F::ONE {
         let ones: Vec<T> = made.chunks(n.max(1)).map(|slice| slice[0]).collect();
@@ -220,6 +223,22 @@ fn lanes<F: RowKernel<K>, const K: usize>(call: &Call, lanes: &Lanes) -> Result<
         drivers::rows::<F, T, K>(lanes, shape, x, axis, numbers, out);
     }), integers_not_taken(call))
     .map(Answer::Done)
+}
+
+/// x (..., n, ...) each, out the same or without the axis.
+fn device<F: RowKernel<K>, const K: usize>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let (axis, numbers) = slices_of(call)?;
+    let kernel = trip.kernel(call, "rows", || {
+        let program = trace_rows::<F, K>(width_of(call), numbers.len());
+        Ok(rows::kernel(call.op.name(), &program))
+    })?;
+    let placed: Vec<Placed> = call.operands.iter().map(|x| trip.place(x)).collect();
+    let operands: Vec<View> = placed.iter().map(Placed::view).collect();
+    let shape = call.operands[0].shape();
+    let slices = rows::Slices { shape, axis, operands: &operands, one: F::ONE };
+    let launch = rows::launch(&kernel, &slices, numbers);
+    at_compute_type!(call, T => trip.run::<T>(launch, &placed, call.shape.clone()),
+        integers_not_taken(call).map(Answer::Done))
 }
 
 /// Whether each step of a chain is rounded to a width that no rung computes in.

@@ -5,7 +5,7 @@ use crate::arguments::{Arguments, Operand};
 use crate::call::{Call, Context, Prepared, Run, lay_out, types_of};
 use crate::fold::{Folded, PARAMETERS};
 use crate::record::{FLOATS, Kind, Op, Parameter, keyword, required};
-use crate::rowwise::{along, axis_of, call_of, exponentials, is_half, rungs};
+use crate::rowwise::{ELEMENTARY, along, axis_of, call_of, exponentials, is_half, rungs};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
@@ -19,7 +19,7 @@ pub const OPS: &[Op] = &[
         doc: "Exponentials that sum to 1, along an axis or over everything: with m = amax and \
               e = exp(x - m), e/sum(e).",
         prepare: |op, arguments, _| prepare(op, arguments, chain_softmax),
-        rungs: rungs::<Softmax, 1>(),
+        rungs: rungs::<Softmax, 1>(ELEMENTARY),
         example: "(la:softmax #d((1 1) (0 -inf)) :axis 1) => #d((0.5 0.5) (1.0 0.0))",
         ..SOFTMAX
     },
@@ -28,7 +28,7 @@ pub const OPS: &[Op] = &[
         doc: "The logarithm of softmax without its losses: with m = amax, \
               (x - m) - log(sum(exp(x - m))).",
         prepare: |op, arguments, _| prepare(op, arguments, chain_log_softmax),
-        rungs: rungs::<LogSoftmax, 1>(),
+        rungs: rungs::<LogSoftmax, 1>(ELEMENTARY),
         example: "(la:log-softmax #d(1000 1000)) => #d(-0.6931471805599453 -0.6931471805599453)",
         ..SOFTMAX
     },
@@ -39,7 +39,7 @@ pub const OPS: &[Op] = &[
         parameters: PARAMETERS,
         result: "a float of a's type, or an array of them",
         prepare: prepare_log_sum_exp,
-        rungs: rungs::<LogSumExp, 1>(),
+        rungs: rungs::<LogSumExp, 1>(ELEMENTARY),
         samples: || [softmax_samples(), samples::few_folds()].concat(),
         example: "(la:logsumexp #d(1000 1000)) => 1000.6931471805599",
         ..SOFTMAX

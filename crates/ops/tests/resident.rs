@@ -157,17 +157,19 @@ fn what_the_processor_computes_comes_home_and_is_counted() {
     assert_eq!(json["transfers"]["down"], 8000);
 }
 
+/// Why the device declined last, if it did.
+fn code(ladder: &Ladder) -> Option<String> {
+    let json = ladder.calls.json(&|_| String::new());
+    let declines = json["declines"].as_array().unwrap().clone();
+    let device = declines.iter().filter(|d| d["rung"] == "device");
+    device.map(|d| d["code"].as_str().unwrap().to_string()).next_back()
+}
+
 #[test]
 fn arithmetic_rides_only_on_operands_that_are_there() {
     let mut ladder = eager();
     ladder.costs = rung_ops::costs::Costs::defaults(rung_lanes::Level::Portable, 1);
     let (large, small) = (numbers(&[1 << 17]), numbers(&[1 << 8]));
-    let code = |ladder: &Ladder| {
-        let json = ladder.calls.json(&|_| String::new());
-        let declines = json["declines"].as_array().unwrap().clone();
-        let device = declines.iter().filter(|d| d["rung"] == "device");
-        device.map(|d| d["code"].as_str().unwrap().to_string()).next_back()
-    };
     call(&mut ladder, "sqrt", &[&large]);
     assert_eq!(code(&ladder).as_deref(), Some("not-resident"));
     ladder.count_anew();
@@ -214,4 +216,51 @@ fn a_result_narrower_than_the_kernel_comes_home_at_once() {
     assert!(x.is_home() && x.element_type() == ElementType::BF16);
     let json = ladder.calls.json(&|_| String::new());
     assert_eq!(json["calls"][0]["down"], 64 * 4);
+}
+
+#[test]
+fn a_matrix_goes_up_when_it_comes_a_second_time_unchanged() {
+    let mut ladder = eager();
+    let (mut m, v, row) = (numbers(&[70, 50]), numbers(&[50]), numbers(&[70]));
+    let product = |ladder: &mut Ladder, m: &Array, names: [&Array; 2]| {
+        ladder.count_anew();
+        let got = call(ladder, "matmul", &names);
+        let wanted = call(&mut without_device(None), "matmul", &names);
+        got.home().unwrap();
+        assert_eq!(first_difference(&got, &wanted), None);
+        (code(ladder), ladder.residency().unwrap().holds(m))
+    };
+    let first = product(&mut ladder, &m, [&m, &v]);
+    assert_eq!(first, (Some("first-sight".to_string()), false));
+    assert_eq!(product(&mut ladder, &m, [&m, &v]), (None, true));
+    assert_eq!(product(&mut ladder, &m, [&row, &m]), (None, true));
+    m.set(&[1, 2], rung_array::Number::F64(0.5)).unwrap();
+    let written = product(&mut ladder, &m, [&m, &v]);
+    assert_eq!(written, (Some("written".to_string()), false));
+    assert_eq!(product(&mut ladder, &m, [&m, &v]), (None, true));
+}
+
+#[test]
+fn a_layer_of_a_network_stays_on_the_device() {
+    let mut ladder = eager();
+    let x = numbers(&[64, 300]).convert(ElementType::F32).unwrap();
+    assert!(ladder.residency().unwrap().keep(&x).unwrap());
+    let of = |name: &str| table::find(name).unwrap();
+    let axis =
+        |x: &Array| vec![Value::Array(x.clone()), Value::Keyword("axis".into()), Value::integer(1)];
+    let steps = [
+        ("softmax", axis(&x)),
+        ("logsumexp", axis(&x)),
+        ("amax", axis(&x)),
+        ("sum", axis(&x)),
+        ("%la-layer-norm", vec![x.clone().into(), Value::Number(rung_array::Number::F64(1e-5))]),
+        ("%la-gelu", vec![x.clone().into(), Value::Keyword("tanh".into())]),
+    ];
+    for (name, values) in steps {
+        let got = ladder.call(of(name), values.clone(), &mut NoCaller).unwrap();
+        let Some(Value::Array(there)) = got.first() else { panic!("{name}: no array") };
+        assert!(!there.is_home() && ladder.residency().unwrap().holds(there), "{name}");
+        let wanted = without_device(None).call(of(name), values, &mut NoCaller).unwrap();
+        assert_same(&wanted, &got, name);
+    }
 }

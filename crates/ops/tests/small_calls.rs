@@ -1,7 +1,9 @@
 //! Small calls that skip the description of a call give what the definition gives, and leave to it
 //! what they do not take.
 
+#[allow(dead_code, reason = "every test file takes what it needs of it")]
 mod common;
+#[allow(dead_code, reason = "every test file takes what it needs of it")]
 #[path = "common/seeded.rs"]
 mod seeded;
 
@@ -67,7 +69,7 @@ fn small_calls_give_what_the_definition_gives() {
                 Quick::None => continue,
                 Quick::One(_) => {
                     left.iter().for_each(|a| check(&[a.clone().into()]));
-                    numbers.iter().for_each(|n| check(&[n.clone()]));
+                    numbers.iter().for_each(|n| check(std::slice::from_ref(n)));
                 }
                 Quick::Two(_) => {
                     for (a, b) in left.iter().flat_map(|a| right.iter().map(move |b| (a, b))) {

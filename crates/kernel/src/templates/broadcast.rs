@@ -85,7 +85,7 @@ pub fn launch(kernel: &Arc<Kernel>, shape: &[usize], operands: &[View]) -> Resul
 
 /// The shape without axes of extent 1 and with each axis merged into the one before it where every
 /// operand walks the two as one; and the operands' strides over what is left.
-fn merged(shape: &[usize], operands: &[View]) -> (Vec<usize>, Vec<Vec<isize>>) {
+pub(super) fn merged(shape: &[usize], operands: &[View]) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut extents: Vec<usize> = Vec::new();
     let mut strides = vec![Vec::new(); operands.len()];
     for (axis, &extent) in shape.iter().enumerate().filter(|(_, extent)| **extent != 1) {

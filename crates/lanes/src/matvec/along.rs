@@ -6,7 +6,7 @@
 //! three products. A row's last elements, fewer than 64, are copied beside zeros.
 
 use crate::level::Task;
-use crate::vector::{Simd, Stored, Vector};
+use crate::vector::{LINE, Simd, Stored, Vector, ask_for};
 use rung_math::fold::PARTIALS;
 
 /// out (rows) = x (rows, count) * y (count); rows are `row` apart, their results `out_step`.
@@ -24,6 +24,11 @@ pub(super) struct Along<T> {
 
 /// Rows side by side where registers allow it.
 pub(super) const STREAMS: usize = 3;
+
+/// How far ahead lines of f32 are asked for. They are widened by instructions of their
+/// own, so that the processor looks less far ahead by itself: 8192 x 4096 f32 on an Intel with
+/// AVX-512 came at 12.5 GB/s so and at 10.5 without, where plain reading got 13.6.
+const AHEAD: usize = 1 << 10;
 
 /// Registers held at a time for each row.
 const HELD: usize = 8;
@@ -112,6 +117,14 @@ unsafe fn take<S: Simd, T: Stored, const R: usize>(
     apart: isize,
     y: *const f64,
 ) {
+    if size_of::<T>() == size_of::<f32>() {
+        for r in 0..R {
+            let x = x.wrapping_offset(r as isize * apart).wrapping_byte_add(AHEAD);
+            for line in (0..HELD * S::F64::LANES * size_of::<T>()).step_by(LINE) {
+                ask_for(x.wrapping_byte_add(line));
+            }
+        }
+    }
     for j in 0..HELD {
         let at = j * S::F64::LANES;
         // SAFETY: the caller says that `HELD` vectors are readable in each row and in y.

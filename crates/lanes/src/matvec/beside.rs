@@ -10,7 +10,7 @@
 
 use crate::level::{Level, Task};
 use crate::scratch::with_left;
-use crate::vector::{Simd, Stored, Vector};
+use crate::vector::{LINE, Simd, Stored, Vector, ask_for};
 use rung_math::fold::PARTIALS;
 
 /// Columns of a block of a narrow matrix and of a wide one.
@@ -22,6 +22,9 @@ const TOGETHER: usize = 8;
 
 /// Partials that wait while the others are finished: one for each halving, and the newest.
 const WAITING: usize = 7;
+
+/// How far ahead lines of f32 are asked for, as in `along`: 10.3 GB/s against 8.9.
+const AHEAD: usize = 512;
 
 /// Columns of a block when there are this many rows.
 pub(super) fn block(rows: usize) -> usize {
@@ -184,6 +187,10 @@ impl<T: Stored> WithRoom<T> {
 #[inline(always)]
 unsafe fn vectors<S: Simd, T: Stored>(rows: &[(*const T, S::F64)], whole: usize, to: *mut f64) {
     for column in (0..whole).step_by(S::F64::LANES) {
+        let new_line = (column * size_of::<T>()).is_multiple_of(LINE);
+        if size_of::<T>() == size_of::<f32>() && new_line {
+            rows.iter().for_each(|(x, _)| ask_for(x.wrapping_add(column).wrapping_byte_add(AHEAD)));
+        }
         // SAFETY: the caller says that the columns are there.
         unsafe {
             let to = to.add(column);

@@ -2,10 +2,11 @@
 
 use super::Ladder;
 use crate::call::Call;
+use crate::costs::matrix_of;
 use crate::decline::{Answer, Decline, size};
 use crate::record::{Entry, Part};
 use crate::resident::Standing;
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{RoundTrip, decline_of};
 use rung_base::Result;
 use rung_device::{Moved, Residency};
 
@@ -63,9 +64,15 @@ impl Ladder {
             Entry::None(reason) => return declined(Decline::NoKernel(reason)),
         };
         if self.only.is_none() {
-            let standing = Standing::of(call, residency);
+            let mut standing = Standing::of(call, residency);
             if let Err(reason) = self.costs.device_offer(member.offer, call, &standing) {
                 return declined(reason);
+            }
+            if let Some(matrix) = matrix_of(call).filter(|i| !standing.there[*i]) {
+                if let Err(failure) = residency.keep(&call.operands[matrix]) {
+                    return declined(decline_of(&failure));
+                }
+                standing = Standing::of(call, residency);
             }
             let here = self.costs.device_time(call, &standing);
             let there = self.best_below(call) + self.costs.home_time(&standing);

@@ -179,6 +179,7 @@ impl Reader<'_> {
                 "elementary-ps" => device.elementary = self.pair(name, value, 1e-6)?,
                 "memory-gbs" => device.memory = self.number(name, value)? * 1e3,
                 "fold-cells" => device.fold_cells = self.count(name, value)?,
+                "gemv" => device.gemv = self.count(name, value)?,
                 other => return Err((self.line(key.span().start), unknown(other))),
             }
         }

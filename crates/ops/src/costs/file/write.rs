@@ -107,6 +107,7 @@ fn device(out: &mut String, device: &DeviceCosts) {
     let _ = writeln!(out, "elementary-ps = {}", pair(PICOSECONDS, device.elementary));
     let _ = writeln!(out, "memory-gbs = {}", number(device.memory / GIGABYTES));
     let _ = writeln!(out, "fold-cells = {}", device.fold_cells);
+    let _ = writeln!(out, "gemv = {}", device.gemv);
     let _ = writeln!(out, "\n[measured.offer] # the smallest call that the device is offered");
     let t = &device.thresholds;
     for (name, threshold) in [
