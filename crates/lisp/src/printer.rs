@@ -18,6 +18,7 @@ use crate::package::{self, Access, PackageId};
 use crate::printer_float::{Digits, special};
 use crate::reader::{is_blank, is_terminating};
 use crate::reader_token::{FloatFormat, parse_float, parse_rational};
+use crate::readtable::{ReadCase, inverted};
 use crate::stack;
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
@@ -108,6 +109,8 @@ pub(crate) struct Settings {
     pub(crate) base: u32,
     pub(crate) radix: bool,
     pub(crate) case: Case,
+    /// `readtable-case` of the current readtable.
+    pub(crate) read_case: ReadCase,
     pub(crate) length: Option<usize>,
     pub(crate) level: Option<usize>,
     pub(crate) circle: bool,
@@ -142,6 +145,10 @@ impl Settings {
                 () if case.is_symbol(symbol::KEY_CAPITALIZE) => Case::Capital,
                 () => Case::Up,
             },
+            read_case: lisp
+                .variable(symbol::READTABLE)
+                .as_readtable()
+                .map_or_else(ReadCase::default, |table| table.case.get()),
             length: bound(symbol::PRINT_LENGTH).filter(|_| !readably),
             level: bound(symbol::PRINT_LEVEL).filter(|_| !readably),
             circle: set(symbol::PRINT_CIRCLE, false),
@@ -352,7 +359,7 @@ impl<'a> Printer<'a> {
         if self.settings.escape {
             let prefix = self.prefix(symbol);
             self.out.push_str(&prefix);
-            if needs_bars(&name, self.settings.base) {
+            if needs_bars(&name, self.settings.base, self.settings.read_case) {
                 self.out.push('|');
                 for character in name.chars() {
                     if matches!(character, '|' | '\\') {
@@ -363,7 +370,7 @@ impl<'a> Printer<'a> {
                 return self.out.push('|');
             }
         }
-        let shown = in_case(&name, self.settings.case);
+        let shown = in_case(&name, self.settings.case, self.settings.read_case);
         self.out.push_str(&shown);
     }
 
@@ -383,10 +390,10 @@ impl<'a> Printer<'a> {
             _ => "::",
         };
         let name = &lisp.packages[home].name;
-        if needs_bars(name, 10) {
+        if needs_bars(name, 10, self.settings.read_case) {
             return format!("|{}|{colons}", name.replace('\\', "\\\\").replace('|', "\\|"));
         }
-        format!("{}{colons}", in_case(name, self.settings.case))
+        format!("{}{colons}", in_case(name, self.settings.case, self.settings.read_case))
     }
 
     /// Goes one level in; false when that is too deep by `*print-level*` and `#` stands for it.
@@ -536,9 +543,12 @@ fn abbreviation(pair: &Ref<Cons>) -> Option<(&'static str, Value)> {
 }
 
 /// Whether the reader would make something else of a name without bars.
-fn needs_bars(name: &str, base: u32) -> bool {
+fn needs_bars(name: &str, base: u32, read_case: ReadCase) -> bool {
     let special = |c: char| {
-        is_blank(c) || is_terminating(c) || matches!(c, '|' | '\\' | ':') || upcase(c) != c
+        is_blank(c)
+            || is_terminating(c)
+            || matches!(c, '|' | '\\' | ':')
+            || read_case.letter(c) != c
     };
     name.is_empty()
         || name.starts_with('#')
@@ -549,8 +559,30 @@ fn needs_bars(name: &str, base: u32) -> bool {
                 || parse_float(name, FloatFormat::Double).is_some())
 }
 
-/// The name as `*print-case*` shows it.
-pub(crate) fn in_case(name: &str, case: Case) -> String {
+/// The name as `*print-case*` and `readtable-case` show it.
+pub(crate) fn in_case(name: &str, case: Case, read_case: ReadCase) -> String {
+    match read_case {
+        ReadCase::Up => upper_in_case(name, case),
+        ReadCase::Down => lower_in_case(name, case),
+        ReadCase::Preserve => name.to_string(),
+        ReadCase::Invert => inverted(name, |_| true),
+    }
+}
+
+/// Upper case stays, since only bars keep it.
+fn lower_in_case(name: &str, case: Case) -> String {
+    match case {
+        Case::Down => name.to_string(),
+        Case::Up => name.chars().map(upcase).collect(),
+        Case::Capital => {
+            let first = |(at, c): (usize, char)| if at == 0 { upcase(c) } else { c };
+            let words = name.split_inclusive(|c: char| !c.is_alphanumeric());
+            words.flat_map(|word| word.chars().enumerate().map(first)).collect()
+        }
+    }
+}
+
+fn upper_in_case(name: &str, case: Case) -> String {
     match case {
         Case::Up => name.to_string(),
         Case::Down => name.chars().map(downcase).collect(),

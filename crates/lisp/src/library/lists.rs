@@ -342,7 +342,7 @@ fn matcher(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome<Matcher> {
 
 /// The first pair of a list that `find` stops at, looking for Ctrl-C on the way.
 fn first_pair(
-    lisp: &Lisp,
+    lisp: &mut Lisp,
     operator: &str,
     list: &Value,
     find: impl Fn(&Value) -> Stop,

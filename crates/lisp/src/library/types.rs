@@ -35,7 +35,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
     let object = |test: fn(&Object) -> bool| value.as_object().is_some_and(test);
     Some(match name {
         symbol::T => true,
-        symbol::NIL => false,
+        symbol::NIL | symbol::EXTENDED_CHAR => false,
         symbol::NULL => value.is_nil(),
         symbol::SYMBOL => value.as_symbol().is_some(),
         symbol::KEYWORD_TYPE => value
@@ -93,6 +93,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
             ),
             _ => false,
         }),
+        symbol::READTABLE_TYPE => value.as_readtable().is_some(),
         symbol::PATHNAME => object(|o| matches!(o, Object::Pathname(_))),
         symbol::CLASS => object(|o| matches!(o, Object::Class(_))),
         symbol::STANDARD_OBJECT => object(|o| matches!(o, Object::Standard(_))),
@@ -376,12 +377,13 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
             Object::Class(_) | Object::Method(_) => super::classes::built_in_class(value),
             Object::Instance(instance) => super::structures::class_name(instance),
             Object::Pathname(_) => symbol::PATHNAME,
+            Object::Readtable(_) => symbol::READTABLE_TYPE,
             Object::Array(_) | Object::Packed(_) => return array_type(value),
             Object::Foreign(thing) => match thing.type_name() {
                 Some(name) => lisp.intern(crate::package::RUNG, name),
                 None => symbol::T,
             },
-            Object::RandomState(_) => symbol::T,
+            Object::RandomState(_) => symbol::RANDOM_STATE_TYPE,
         },
     };
     Value::symbol(name)
