@@ -218,3 +218,47 @@
                               (push (truename (concatenate 'string folder each)) found))))))))
       (walk (if (eq (car folders) :absolute) "/" "") (cdr folders)))
     (remove-duplicates (nreverse found) :test #'equal)))
+
+(defun translate-pathname (source from to &key)
+  "The pathname that a wild one stands for, with what another wild one has matched in the source."
+  (unless (pathname-match-p source from)
+    (error "translate-pathname: ~A does not match ~A" source from))
+  (let ((source (pathname source)) (from (pathname from)) (to (pathname to)))
+    (%join-pathname
+     (or (%translate-folders (pathname-directory to)
+                             (%matched-folders (pathname-directory from)
+                                               (pathname-directory source)))
+         (pathname-directory source))
+     (%translate-part (pathname-name to) (pathname-name from) (pathname-name source))
+     (%translate-part (pathname-type to) (pathname-type from) (pathname-type source)))))
+
+(defun %matched-folders (patterns folders)
+  ;; What each wild pattern has matched: a list of folders for **, a text for others.
+  (cond ((null patterns) nil)
+        ((eq (car patterns) :wild-inferiors)
+         (do ((rest folders (cdr rest)))
+             ((%folders-match-p (cdr patterns) rest)
+              (cons (ldiff folders rest) (%matched-folders (cdr patterns) rest)))))
+        ((%wild-text-p (car patterns))
+         (cons (%translate-part :wild (car patterns) (car folders))
+               (%matched-folders (cdr patterns) (cdr folders))))
+        (t (%matched-folders (cdr patterns) (cdr folders)))))
+
+(defun %translate-folders (patterns matches)
+  (mapcan (lambda (pattern)
+            (cond ((eq pattern :wild-inferiors)
+                   (let ((match (pop matches))) (if (listp match) (copy-list match) (list match))))
+                  ((%wild-text-p pattern) (list (%translate-part pattern :wild (pop matches))))
+                  (t (list pattern))))
+          patterns))
+
+(defun %translate-part (to from source)
+  (flet ((around (pattern) (position #\* pattern)))
+    (let* ((star (and (stringp from) (around from)))
+           (match (if star
+                      (subseq source star (- (length source) (- (length from) star 1)))
+                      source)))
+      (cond ((member to '(nil :wild)) (if (and star (eq to :wild)) source (if (null to) source match)))
+            ((around to)
+             (concatenate 'string (subseq to 0 (around to)) match (subseq to (1+ (around to)))))
+            (t to)))))

@@ -191,36 +191,34 @@ impl Lisp {
             Line::End => return Err(self.leave_level()),
             Line::Failed(_) => return Err(EscapeKind::Abort.into()),
         };
-        let word = text.trim();
-        let chosen = word.strip_prefix(':').unwrap_or(word).parse::<usize>();
-        match (word.to_lowercase().as_str(), chosen) {
-            (_, Ok(chosen)) => self.take_restart(console, stop, chosen),
-            (":q" | ":quit" | ":abort" | ":top", _) => Err(EscapeKind::Abort.into()),
-            (":bt" | ":backtrace", _) => {
+        let word = text.trim().to_lowercase();
+        match word.strip_prefix(':').unwrap_or(&word).parse::<usize>() {
+            Ok(chosen) => self.take_restart(console, stop, chosen),
+            Err(_) if self.command(console, stop, &word)? => Ok(()),
+            Err(_) => self.answer(console, &text, tag, number),
+        }
+    }
+
+    /// Does what a command says; false for a word that is none.
+    fn command(&mut self, console: &SharedConsole, stop: &Stop, word: &str) -> Outcome<bool> {
+        match word {
+            ":q" | ":quit" | ":abort" | ":top" => return Err(EscapeKind::Abort.into()),
+            ":bt" | ":backtrace" => {
                 let shown = self.frames_in_words(&stop.frames);
                 show_frames(console, &shown, usize::MAX);
-                Ok(())
             }
-            (":c" | ":continue", _) => {
+            ":c" | ":continue" => {
                 let is_continue = |restart: &Value| self.restart_name(restart) == "CONTINUE";
                 match stop.restarts.iter().position(is_continue) {
-                    Some(chosen) => self.take_restart(console, stop, chosen),
-                    None => {
-                        console.borrow_mut().say("  there is no restart continue\n");
-                        Ok(())
-                    }
+                    Some(chosen) => self.take_restart(console, stop, chosen)?,
+                    None => console.borrow_mut().say("  there is no restart continue\n"),
                 }
             }
-            (":r" | ":restarts", _) => {
-                self.show_restarts(console, stop);
-                Ok(())
-            }
-            (":h" | ":help" | ":?" | "?", _) => {
-                console.borrow_mut().say(HELP);
-                Ok(())
-            }
-            _ => self.answer(console, &text, tag, number),
+            ":r" | ":restarts" => self.show_restarts(console, stop),
+            ":h" | ":help" | ":?" | "?" => console.borrow_mut().say(HELP),
+            _ => return Ok(false),
         }
+        Ok(true)
     }
 
     /// To the level below, or to the prompt.

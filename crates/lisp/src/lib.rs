@@ -51,6 +51,7 @@ pub mod package;
 pub mod packed;
 pub mod printer;
 pub mod printer_float;
+mod printer_names;
 mod printer_natives;
 mod printer_objects;
 pub mod reader;

@@ -11,14 +11,15 @@ use num_bigint::BigInt;
 
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
-use crate::library::characters::{downcase, name_of, upcase};
+use crate::library::characters::name_of;
 use crate::lisp::Lisp;
 use crate::object::{Cons, Object};
 use crate::package::{self, Access, PackageId};
 use crate::printer_float::{Digits, special};
-use crate::reader::{is_blank, is_terminating};
-use crate::reader_token::{FloatFormat, parse_float, parse_rational};
-use crate::readtable::{ReadCase, inverted};
+use crate::printer_names::{in_case, needs_bars};
+use crate::printer_objects::of_object;
+use crate::reader_token::FloatFormat;
+use crate::readtable::ReadCase;
 use crate::stack;
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
@@ -260,10 +261,14 @@ impl<'a> Printer<'a> {
             Value::Char(character) => self.character(*character),
             Value::Symbol(symbol) => self.symbol(*symbol),
             Value::Cons(pair) => return self.list(pair),
-            Value::Function(function) => return self.function(function),
+            Value::Function(function) => {
+                return self.function(function).map_err(|escape| of_object(escape, value));
+            }
             Value::String(text) => self.string(&text.to_text()),
             Value::Cell(_) => self.unreadable("CELL")?,
-            Value::Object(object) => return self.object(object),
+            Value::Object(object) => {
+                return self.object(object).map_err(|escape| of_object(escape, value));
+            }
         }
         Ok(())
     }
@@ -540,60 +545,4 @@ fn abbreviation(pair: &Ref<Cons>) -> Option<(&'static str, Value)> {
     let rest = pair.cdr();
     let rest = rest.as_cons()?;
     rest.cdr().is_nil().then(|| (prefix, rest.car()))
-}
-
-/// Whether the reader would make something else of a name without bars.
-fn needs_bars(name: &str, base: u32, read_case: ReadCase) -> bool {
-    let special = |c: char| {
-        is_blank(c)
-            || is_terminating(c)
-            || matches!(c, '|' | '\\' | ':')
-            || read_case.letter(c) != c
-    };
-    name.is_empty()
-        || name.starts_with('#')
-        || name.chars().any(special)
-        || name.bytes().all(|byte| byte == b'.')
-        || name.starts_with(|c: char| c.is_digit(base) || matches!(c, '+' | '-' | '.'))
-            && (parse_rational(name, base).is_some()
-                || parse_float(name, FloatFormat::Double).is_some())
-}
-
-/// The name as `*print-case*` and `readtable-case` show it.
-pub(crate) fn in_case(name: &str, case: Case, read_case: ReadCase) -> String {
-    match read_case {
-        ReadCase::Up => upper_in_case(name, case),
-        ReadCase::Down => lower_in_case(name, case),
-        ReadCase::Preserve => name.to_string(),
-        ReadCase::Invert => inverted(name, |_| true),
-    }
-}
-
-/// Upper case stays, since only bars keep it.
-fn lower_in_case(name: &str, case: Case) -> String {
-    match case {
-        Case::Down => name.to_string(),
-        Case::Up => name.chars().map(upcase).collect(),
-        Case::Capital => {
-            let first = |(at, c): (usize, char)| if at == 0 { upcase(c) } else { c };
-            let words = name.split_inclusive(|c: char| !c.is_alphanumeric());
-            words.flat_map(|word| word.chars().enumerate().map(first)).collect()
-        }
-    }
-}
-
-fn upper_in_case(name: &str, case: Case) -> String {
-    match case {
-        Case::Up => name.to_string(),
-        Case::Down => name.chars().map(downcase).collect(),
-        Case::Capital => {
-            let mut inside = false;
-            let letter = |c: char| {
-                let shown = if inside { downcase(c) } else { c };
-                inside = c.is_alphanumeric();
-                shown
-            };
-            name.chars().map(letter).collect()
-        }
-    }
 }

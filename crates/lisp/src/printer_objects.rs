@@ -14,12 +14,24 @@ use crate::library::classes::built_in_class;
 use crate::library::protocols::is_specialised;
 use crate::object::{GeneralArray, Instance, Method, Object, Test};
 use crate::packed::Packed;
-use crate::printer::{Printer, in_case};
+use crate::printer::Printer;
 use crate::printer_float::{Digits, special};
+use crate::printer_names::in_case;
 use crate::reader_packed::prefix_of;
 use crate::stream::{Stream, StreamKind};
 use crate::symbol::{self, Symbol};
 use crate::value::{Value, list};
+
+/// Says in a `print-not-readable` which object it is about, unless it knows.
+pub(crate) fn of_object(escape: Escape, object: &Value) -> Escape {
+    if let Some(condition) = escape.condition()
+        && condition.class == symbol::PRINT_NOT_READABLE
+        && condition.slot(symbol::KEY_OBJECT).is_none()
+    {
+        condition.set_slot(symbol::KEY_OBJECT, object.clone());
+    }
+    escape
+}
 
 impl Printer<'_> {
     /// Prints what is behind `Value::Object`.

@@ -329,3 +329,75 @@ fn trace_without_names_tells_who_is_traced() {
         ("(defun f () 1) (trace f) (untrace) (trace)", "NIL"),
     ]);
 }
+
+#[test]
+fn formatter_gives_the_arguments_left_and_format_takes_functions() {
+    check(&[
+        ("(format nil (formatter \"~A-~A\") 1 2)", "\"1-2\""),
+        (
+            "(with-output-to-string (s) (prin1 (funcall (formatter \"~A\") s 1 2 3) s))",
+            "\"1(2 3)\"",
+        ),
+        (
+            "(let ((s (make-array 3 :element-type 'character :fill-pointer 0 :adjustable t))) \
+             (format s (formatter \"x~A\") 1) s)",
+            "\"x1\"",
+        ),
+        ("(handler-case (macroexpand '(formatter 5)) (type-error () :type))", ":TYPE"),
+    ]);
+}
+
+#[test]
+fn logical_blocks_write_prefix_elements_and_suffix() {
+    check(&[
+        (
+            "(with-output-to-string (s) (pprint-logical-block (s '(a b c) :prefix \"[\" :suffix \"]\") \
+             (loop (princ (pprint-pop) s) (pprint-exit-if-list-exhausted) (princ \"-\" s))))",
+            "\"[A-B-C]\"",
+        ),
+        ("(with-output-to-string (s) (pprint-fill s '(1 2 (3 \"a\"))))", "\"(1 2 (3 \\\"a\\\"))\""),
+        ("(with-output-to-string (s) (pprint-linear s '(1 2 . 3) nil))", "\"1 2 . 3\""),
+        ("(with-output-to-string (s) (pprint-tabular s 5))", "\"5\""),
+        (
+            "(let ((*print-length* 2)) (with-output-to-string (s) (pprint-fill s '(1 2 3))))",
+            "\"(1 2 ...)\"",
+        ),
+        ("(handler-case (pprint-newline :foo) (type-error (c) (type-error-datum c)))", ":FOO"),
+        ("(handler-case (macroexpand '(pprint-pop)) (program-error () :outside))", ":OUTSIDE"),
+    ]);
+}
+
+#[test]
+fn what_cannot_be_read_back_is_named_in_the_error() {
+    check(&[
+        (
+            "(handler-case (let ((*print-readably* t)) (prin1-to-string (list 1 (make-hash-table)))) \
+             (print-not-readable (c) (hash-table-p (print-not-readable-object c))))",
+            "T",
+        ),
+        (
+            "(handler-case (let ((*print-readably* t)) (prin1-to-string #'car)) \
+             (print-not-readable (c) (eq #'car (print-not-readable-object c))))",
+            "T",
+        ),
+    ]);
+}
+
+#[test]
+fn wild_pathnames_are_translated() {
+    check(&[
+        (
+            "(translate-pathname \"/a/b/foo.lisp\" \"/a/**/*.lisp\" \"/out/**/*.fasl\")",
+            "#P\"/out/b/foo.fasl\"",
+        ),
+        (
+            "(translate-pathname \"/a/b/foo.lisp\" \"/a/*/*.lisp\" \"/out/*/x-*.fasl\")",
+            "#P\"/out/b/x-foo.fasl\"",
+        ),
+        ("(translate-pathname \"foobar\" \"foo*\" \"x*baz\")", "#P\"xbarbaz\""),
+        (
+            "(handler-case (translate-pathname \"a.c\" \"*.h\" \"*.o\") (error () :differs))",
+            ":DIFFERS",
+        ),
+    ]);
+}

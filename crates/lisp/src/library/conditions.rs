@@ -55,7 +55,7 @@ const CLASSES: &[StandardClass] = &[
     (symbol::READER_ERROR, &[symbol::PARSE_ERROR, symbol::STREAM_ERROR], &[]),
     (symbol::FILE_ERROR, &[symbol::ERROR], &[symbol::KEY_PATHNAME]),
     (symbol::PACKAGE_ERROR, &[symbol::ERROR], &[symbol::KEY_PACKAGE]),
-    (symbol::PRINT_NOT_READABLE, &[symbol::ERROR], &[]),
+    (symbol::PRINT_NOT_READABLE, &[symbol::ERROR], &[symbol::KEY_OBJECT]),
     (symbol::ARRAY_ERROR, &[symbol::ERROR], &[symbol::KEY_OPERATION, symbol::KEY_ARGUMENTS]),
     (symbol::SHAPE_ERROR, &[symbol::ARRAY_ERROR], &[]),
     (symbol::AXIS_ERROR, &[symbol::ARRAY_ERROR], &[]),
@@ -283,6 +283,9 @@ pub static CONDITIONS: &[Native] = &[
     }),
     native("package-error-package", "condition", "The package.", |_, a| {
         standard_slot(a, symbol::KEY_PACKAGE)
+    }),
+    native("print-not-readable-object", "condition", "What cannot be read back.", |_, a| {
+        standard_slot(a, symbol::KEY_OBJECT)
     }),
     native("rung:array-error-operation", "condition", "The operation.", |_, a| {
         standard_slot(a, symbol::KEY_OPERATION)

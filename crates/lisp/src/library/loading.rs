@@ -22,6 +22,8 @@ const TEXTS: &[&str] = &[
     include_str!("../../lisp/arrays.lisp"),
     include_str!("../../lisp/environment.lisp"),
     include_str!("../../lisp/files.lisp"),
+    include_str!("../../lisp/types.lisp"),
+    include_str!("../../lisp/pprint.lisp"),
     include_str!("../../lisp/loop.lisp"),
     include_str!("../../lisp/conditions.lisp"),
     include_str!("../../lisp/structures.lisp"),

@@ -156,20 +156,28 @@ fn position(value: &Value) -> Outcome {
     })
 }
 
+fn file_length(stream: &Stream) -> u64 {
+    std::fs::metadata(&*stream.name).map_or(0, |facts| facts.len())
+}
+
+/// A position given as a number, `:start` or `:end`.
+fn wanted_position(lisp: &Lisp, stream: &Stream, wanted: &Value) -> Outcome<u64> {
+    match (wanted.as_index(), wanted.as_symbol().map(|name| lisp.name(name))) {
+        (Some(at), _) => Ok(at as u64),
+        (_, Some(name)) if &*name == "START" => Ok(0),
+        (_, Some(name)) if &*name == "END" => Ok(match &*stream.kind.borrow() {
+            StreamKind::StringInput { characters, .. } => characters.len() as u64,
+            _ => file_length(stream),
+        }),
+        _ => Err(Escape::wrong_type("file-position", symbol::UNSIGNED_BYTE, wanted)),
+    }
+}
+
 /// Opens the file again at a position; t, or nil for a stream that has none.
 fn go_to(lisp: &mut Lisp, value: &Value, wanted: &Value) -> Outcome {
     lisp.flush(value)?;
     let stream = stream_of("file-position", value)?;
-    let length = || std::fs::metadata(&*stream.name).map_or(0, |facts| facts.len());
-    let wanted: u64 = match (wanted.as_index(), wanted.as_symbol().map(|name| lisp.name(name))) {
-        (Some(at), _) => at as u64,
-        (_, Some(name)) if &*name == "START" => 0,
-        (_, Some(name)) if &*name == "END" => match &*stream.kind.borrow() {
-            StreamKind::StringInput { characters, .. } => characters.len() as u64,
-            _ => length(),
-        },
-        _ => return Err(Escape::wrong_type("file-position", symbol::UNSIGNED_BYTE, wanted)),
-    };
+    let wanted = wanted_position(lisp, stream, wanted)?;
     let failed = |error: std::io::Error| stream.failed("read", &error);
     match &mut *stream.kind.borrow_mut() {
         StreamKind::StringInput { characters, position } if wanted <= characters.len() as u64 => {
@@ -177,7 +185,7 @@ fn go_to(lisp: &mut Lisp, value: &Value, wanted: &Value) -> Outcome {
             return Ok(T);
         }
         _ if stream.name.is_empty() => return Ok(NIL),
-        StreamKind::Input { .. } if wanted > length() => return Ok(NIL),
+        StreamKind::Input { .. } if wanted > file_length(stream) => return Ok(NIL),
         StreamKind::Input { source, characters, position } => {
             let mut file = std::fs::File::open(&*stream.name).map_err(failed)?;
             file.seek(SeekFrom::Start(wanted)).map_err(failed)?;
