@@ -191,6 +191,8 @@ impl Lisp {
             Line::End => return Err(self.leave_level()),
             Line::Failed(_) => return Err(EscapeKind::Abort.into()),
         };
+        // Whatever it does may run, and be interrupted as if for the first time.
+        console.borrow_mut().busy();
         let word = text.trim().to_lowercase();
         match word.strip_prefix(':').unwrap_or(&word).parse::<usize>() {
             Ok(chosen) => self.take_restart(console, stop, chosen),
@@ -303,7 +305,6 @@ impl Lisp {
                 }
             };
             self.remember_form(&form);
-            console.borrow_mut().busy();
             let span = self.form_span.take();
             let values = self.eval_in_source(&form, span)?;
             self.remember_values(&values);

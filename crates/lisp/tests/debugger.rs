@@ -17,6 +17,8 @@ use rung_lisp::{Lisp, Next, Unhandled, UnhandledKind};
 struct Script {
     lines: VecDeque<&'static str>,
     shown: String,
+    /// How often something began that may be interrupted.
+    begun: usize,
 }
 
 impl Console for Script {
@@ -43,7 +45,9 @@ impl Console for Script {
     fn show(&mut self, lines: &[String]) {
         self.shown += &format!("{}\n", lines.join("\n"));
     }
-    fn busy(&mut self) {}
+    fn busy(&mut self) {
+        self.begun += 1;
+    }
 }
 
 /// Evaluates the forms of a text as the prompt does, with these lines typed at the debugger.
@@ -181,6 +185,17 @@ fn ctrl_c_stops_and_continue_goes_on() {
     assert!(shown.contains("error: interrupted\nrestarts:\n  0: [continue] Go on.\n"), "{shown}");
     assert!(shown.ends_with("[1] CL-USER> [1] CL-USER> :c\n= 5\n"), "{shown}");
     assert!(session(text, &[":q"]).ends_with(":q\n; prompt\n"));
+}
+
+#[test]
+fn the_second_ctrl_c_after_going_on_is_a_first_one_again() {
+    let (mut lisp, ..) = lisp_reading("");
+    let console = Rc::new(RefCell::new(Script::default()));
+    console.borrow_mut().lines.extend([":c", "0"]);
+    lisp.set_console(Some(console.clone()));
+    let Ok(Next::Form(form, _)) = lisp.read_form("t", "(list (break) (break))") else { panic!() };
+    assert!(lisp.eval_form_read(&form).is_ok());
+    assert_eq!(console.borrow().begun, 2);
 }
 
 #[test]

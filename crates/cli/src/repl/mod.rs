@@ -34,7 +34,7 @@ const LEAVE: [&str; 4] = [":q", ":quit", ":exit", "quit"];
 /// Reads, evaluates and prints; the exit code.
 pub fn read_and_print(running: &mut Running) -> i32 {
     let invocation = running.invocation;
-    let mut input = match Input::new(&invocation.variables, invocation.screen.colors) {
+    let input = match Input::new(&invocation.variables, invocation.screen.colors) {
         Ok(input) => input,
         Err(reason) => {
             let failure = Failure::new(Exit::File, format!("cannot read the terminal: {reason}"));
