@@ -138,7 +138,6 @@ impl<'a> Running<'a> {
             error_output: Box::new(Messages(output.clone())),
             input: Box::new(input),
             terminals: terminals(invocation),
-            ..Options::default()
         };
         readable_costs(&request.settings)?;
         let session = Session::new(&request.settings, options);
