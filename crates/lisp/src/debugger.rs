@@ -71,6 +71,12 @@ impl Lisp {
         self.console = console;
     }
 
+    /// Remembers the frames that a native knows: those that called natives, its own first.
+    pub(crate) fn note_sites(&mut self) {
+        let sites = self.site.iter().chain(self.outer_sites.iter().rev());
+        self.backtrace = sites.filter_map(crate::lisp::site_frame).collect();
+    }
+
     /// Asks `*debugger-hook*` and the console. `Ok`: there is nobody to ask.
     pub(crate) fn debug(&mut self, condition: &Value) -> Outcome<()> {
         let hook = self.variable(symbol::DEBUGGER_HOOK).clone();

@@ -50,8 +50,15 @@ impl Lisp {
             restarts.push(self.offered(number, offer, &tag)?);
         }
         let restarts = list_with_tail(restarts, self.variable(symbol::RESTARTS).clone());
-        let asked =
-            self.with_binding(symbol::RESTARTS, restarts, |lisp| lisp.run_handlers(&condition));
+        let asked = self.with_binding(symbol::RESTARTS, restarts, |lisp| {
+            lisp.run_handlers(&condition)?;
+            // The person chooses here as well, while the restarts are there.
+            if lisp.console.is_none() {
+                return Ok(());
+            }
+            lisp.note_sites();
+            lisp.debug(&condition)
+        });
         match asked {
             Ok(()) => {
                 if let Some(condition) = condition.as_condition() {

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use common::{lisp_reading, values};
 use rung_lisp::debugger::{Console, Line};
-use rung_lisp::{Lisp, Next, Unhandled, UnhandledKind};
+use rung_lisp::offer::Offer;
+use rung_lisp::{Escape, Lisp, Next, Unhandled, UnhandledKind};
 
 /// What is typed, and all that is shown; prompts included.
 #[derive(Default)]
@@ -220,4 +221,26 @@ fn without_a_console_an_error_goes_to_the_embedder() {
     assert_eq!(values("(error \"gone\")"), "test.lisp:1:1: error: gone");
     assert_eq!(values("(break \"here\")"), "test.lisp:1:1: error: here");
     assert_eq!(values("(handler-case (invoke-debugger 5) (type-error () :typed))"), ":TYPED");
+}
+
+#[test]
+fn the_restarts_that_a_native_offers_are_shown() {
+    let (mut lisp, ..) = lisp_reading("");
+    let console = Rc::new(RefCell::new(Script::default()));
+    console.borrow_mut().lines.extend(["0", "(* 6 7)"]);
+    lisp.set_console(Some(console.clone()));
+    let fail = Rc::new(|lisp: &mut Lisp, _: &[rung_lisp::Value]| {
+        let report = "Give a value.";
+        let offer = Offer { package: rung_lisp::package::CL, name: "USE-VALUE", report };
+        let chosen = lisp.offer(Escape::error("no rung took it"), &[offer])?;
+        Ok(chosen.arguments.into_iter().next().unwrap_or_default())
+    });
+    lisp.define_native("demo", "fail", "", "Fails.", fail);
+    let Ok(Next::Form(form, _)) = lisp.read_form("t", "(list (demo:fail))") else { panic!() };
+    let Ok(values) = lisp.eval_form_read(&form) else { panic!() };
+    assert_eq!(lisp.print(&values[0]), "(42)");
+    let shown = console.borrow().shown.clone();
+    let expected = "t:1:7: error: no rung took it\nrestarts:\n  0: [use-value] Give a value.\n  \
+                    1: [abort] Return to the prompt.\nframes:\n  0  top level t:1:7\n[1]";
+    assert!(shown.starts_with(expected), "{shown}");
 }
