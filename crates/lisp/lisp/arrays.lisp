@@ -106,3 +106,16 @@
   "No array is displaced: nil and 0."
   (check-type array array)
   (values nil 0))
+
+(defun rung::%byte-expansion (place &optional environment)
+  ;; What get-setf-expansion gives of (ldb byte place) and (mask-field byte place).
+  (declare (ignore environment))
+  (destructuring-bind (accessor bytespec integer) place
+    (multiple-value-bind (variables forms stores store access) (get-setf-expansion integer)
+      (let ((byte (gensym "BYTE")) (new (gensym "NEW"))
+            (put (if (eq accessor 'ldb) 'dpb 'deposit-field)))
+        (values (cons byte variables)
+                (cons bytespec forms)
+                (list new)
+                `(let ((,(car stores) (,put ,new ,byte ,access))) ,store ,new)
+                `(,accessor ,byte ,access))))))

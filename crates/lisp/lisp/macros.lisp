@@ -231,20 +231,29 @@
              (lambda (&rest ,arguments)
                (let ((,store (car (last ,arguments))))
                  (destructuring-bind ,lambda-list (butlast ,arguments)
-                   (block ,accessor ,@body)))))))
+                   ,@(%block-body accessor body)))))))
       `(rung::%define-setf ',accessor 0 ',(car rest))))
+
+(defun %block-body (name body)
+  ;; Declarations, which stay outside, and a block with the rest; a documentation string goes.
+  (let ((declarations nil))
+    (loop (cond ((and (stringp (car body)) (cdr body)) (pop body))
+                ((and (consp (car body)) (eq (car (car body)) 'declare))
+                 (push (pop body) declarations))
+                (t (return))))
+    `(,@(nreverse declarations) (block ,name ,@body))))
 
 (defmacro define-setf-expander (accessor lambda-list &body body)
   "Says how a place is read and stored."
-  (let ((place (gensym "PLACE")))
+  (let* ((place (gensym "PLACE")) (environment (gensym "ENVIRONMENT"))
+         (tail (member '&environment lambda-list))
+         (rest (append (ldiff lambda-list tail) (cddr tail))))
     `(rung::%define-setf ',accessor 2
-       (lambda (,place)
-         ,(let* ((tail (member '&environment lambda-list))
-                 (rest (append (ldiff lambda-list tail) (cddr tail)))
-                 (form `(destructuring-bind ,rest (cdr ,place) (block ,accessor ,@body))))
-            (if tail
-                `(let ((,(cadr tail) nil)) (declare (ignorable ,(cadr tail))) ,form)
-                form))))))
+       (lambda (,place &optional ,environment)
+         (let (,@(if tail `((,(cadr tail) ,environment))))
+           (declare (ignorable ,@(if tail (list (cadr tail)) (list environment))))
+           (destructuring-bind ,rest (cdr ,place)
+             ,@(%block-body accessor body)))))))
 
 (defmacro define-modify-macro (name lambda-list function &optional documentation)
   "Defines a macro that changes a place."

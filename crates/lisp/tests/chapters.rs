@@ -401,3 +401,43 @@ fn wild_pathnames_are_translated() {
         ),
     ]);
 }
+
+#[test]
+fn fields_of_integers_and_every_half_of_a_list_are_places() {
+    check(&[
+        ("(let ((x 5)) (list (setf (ldb (byte 2 1) x) 3) x))", "(3 7)"),
+        ("(let ((x 255)) (setf (mask-field (byte 2 1) x) 0) x)", "249"),
+        (
+            "(let ((v (vector 0 5)) (i 0)) (incf (ldb (byte 2 1) (aref v (incf i)))) (list v i))",
+            "(#(0 7) 1)",
+        ),
+        ("(let ((l (list (list (list (list 1)))))) (setf (caaaar l) 5) l)", "((((5))))"),
+        (
+            "(let ((l (list 1 (list 2 3) 4))) (setf (cdadr l) 9 (cddar (cdr l)) 7) l)",
+            "test.lisp:1:34: error: (setf cdr): expected a cons: got 9",
+        ),
+        (
+            "(let ((l (list 1 2 3 4 5 6 7 8 9 10))) (setf (tenth l) 0 (sixth l) 1 (fifth l) 2) l)",
+            "(1 2 3 4 2 1 7 8 9 0)",
+        ),
+        ("(handler-case (list-length '(1 2 . 3)) (type-error () :dotted))", ":DOTTED"),
+        ("(list-length (let ((l (list 1))) (setf (cdr l) l)))", "NIL"),
+    ]);
+}
+
+#[test]
+fn a_setf_expander_is_called_with_place_and_environment_and_may_declare() {
+    check(&[
+        (
+            "(define-setf-expander low (place &environment e) (declare (ignorable e)) \
+             (get-setf-expansion `(ldb (byte 4 0) ,place))) (defun low (x) (ldb (byte 4 0) x)) \
+             (let ((x 255)) (setf (low x) 1) x)",
+            "241",
+        ),
+        (
+            "(defvar *l* (list 0)) (defun zed () (car *l*)) (defsetf zed () (new) \"Doc.\" \
+             (declare (ignorable new)) `(setf (car *l*) ,new)) (setf (zed) 4) (zed)",
+            "4",
+        ),
+    ]);
+}
