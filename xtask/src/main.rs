@@ -14,6 +14,7 @@ mod names;
 mod packages;
 mod pages;
 mod source;
+mod standard;
 mod tidy;
 
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
 //! The generated files: their paths, and writing or comparing them. What stands in a page is
-//! written by the module that knows its table (`linalg`, `command`).
+//! written by the module that knows its table (`linalg`, `command`, `standard`).
 
-use crate::{command, linalg, packages};
+use crate::{command, linalg, packages, standard};
 use std::fs;
 use std::path::Path;
 
-/// A file that is generated whole and checked in.
+/// A file that is checked in and generated, whole or in a marked part.
 pub struct Page {
     pub path: &'static str,
     pub text: String,
@@ -18,6 +18,7 @@ fn pages(root: &Path) -> Result<Vec<Page>, String> {
         Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
         Page { path: "docs/reference/packages.md", text: packages::reference() },
         Page { path: "docs/reference/command.md", text: command::reference(root)? },
+        Page { path: "docs/language.md", text: standard::page(root)? },
     ])
 }
 
@@ -32,9 +33,10 @@ pub fn write(root: &Path) -> Result<String, String> {
             .and_then(|()| fs::write(&path, &page.text))
             .map_err(|e| format!("{}: {e}", page.path))?;
     }
+    let standard = standard::table().1;
     Ok(match stale.is_empty() {
-        true => format!("gen: {} files, all fresh", pages.len()),
-        false => format!("gen: wrote {}", stale.join(", ")),
+        true => format!("gen: {} files, all fresh; standard: {standard}", pages.len()),
+        false => format!("gen: wrote {}; standard: {standard}", stale.join(", ")),
     })
 }
 
@@ -42,7 +44,10 @@ pub fn write(root: &Path) -> Result<String, String> {
 pub fn check(root: &Path) -> Result<String, String> {
     let pages = pages(root)?;
     match stale(root, &pages).as_slice() {
-        [] => Ok(format!("gen: {} files, all fresh", pages.len())),
+        [] => {
+            let standard = standard::table().1;
+            Ok(format!("gen: {} files, all fresh; standard: {standard}", pages.len()))
+        }
         stale => Err(format!("gen: not fresh: {}; run `cargo xtask gen`", stale.join(", "))),
     }
 }

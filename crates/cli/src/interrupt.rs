@@ -31,6 +31,7 @@ pub fn quit_at_once(clean: fn()) {
 }
 
 /// The Ctrl-C of one run.
+#[derive(Clone)]
 pub struct Interrupts {
     /// Asked already, and not yet heard.
     asked: Arc<AtomicBool>,

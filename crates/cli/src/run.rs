@@ -113,7 +113,7 @@ pub struct Running<'a> {
     pub invocation: &'a Invocation,
     pub session: Session,
     pub output: Output,
-    interrupts: Option<Interrupts>,
+    pub interrupts: Option<Interrupts>,
 }
 
 /// What Lisp says about an evaluation that ended early. Boxed, because it is 200 bytes and rare.
@@ -194,7 +194,7 @@ impl<'a> Running<'a> {
             before(self, &form);
             let values = self.busily(|lisp| lisp.eval_form_read(&form))?;
             after(self, values)?;
-            rest = blanked(&rest, used);
+            rest = rung_lisp::debugger::blanked(&rest, used);
         }
     }
 
@@ -307,13 +307,6 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The text with its first `count` characters turned to blanks, so that what is left keeps its
-/// lines and columns.
-fn blanked(text: &str, count: usize) -> String {
-    let blank = |(at, c): (usize, char)| if at < count && c != '\n' { ' ' } else { c };
-    text.chars().enumerate().map(blank).collect()
-}
-
 /// Which of the standard streams are terminals to the program. Without notes and in JSON,
 /// standard error is none, so that programs show no progress there.
 fn terminals(invocation: &Invocation) -> [bool; 3] {
@@ -375,13 +368,14 @@ fn exit_code(ended: &Unhandled) -> i32 {
         UnhandledKind::BrokenPipe => 0,
         UnhandledKind::File => Exit::File as i32,
         _ if ended.class.ends_with("declined") => Exit::Absent as i32,
-        UnhandledKind::Error | UnhandledKind::Reader | UnhandledKind::Incomplete => {
-            Exit::Program as i32
-        }
+        UnhandledKind::Error
+        | UnhandledKind::Reader
+        | UnhandledKind::Incomplete
+        | UnhandledKind::Abort => Exit::Program as i32,
     }
 }
 
-fn report_of(ended: &Unhandled) -> Report {
+pub fn report_of(ended: &Unhandled) -> Report {
     let place = ended.place.as_ref().map(|place| Place {
         file: place.name.clone(),
         line: place.line,

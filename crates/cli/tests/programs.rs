@@ -294,10 +294,11 @@ fn the_prompt_remembers_values_and_survives_errors() {
     let mut command = rung(&folder);
     command.args(["repl", "--no-init"]);
     let typed = "(+ 1\n 2)\n(* * 10)\n(list * ** -)\n(values)\n(values 1 2)\n/\n(car 5)\n\
-                 (error \"mine\")\n(format t \"no newline\")\n:q\n(print :never)\n";
+                 (error \"mine\")\n(format t \"no newline\")\n(/ 6 3)\n0\n:q\n(print *)\n:q\n(print :never)\n";
     let ran = feed(command, typed);
     assert_eq!(ran.code, Some(0));
-    let expected = "3\n30\n(30 3 (LIST * ** -))\n; no values\n1\n2\n(1 2)\nno newline\nNIL\n";
+    let expected =
+        "3\n30\n(30 3 (LIST * ** -))\n; no values\n1\n2\n(1 2)\nno newline\nNIL\n2\n\n2 \n2\n";
     assert_eq!(ran.out, expected);
     assert!(ran.err.contains("error: car: expected a list: got 5\n"), "{}", ran.err);
     assert!(ran.err.contains("error: mine\n") && ran.err.contains("  0: [abort]"), "{}", ran.err);

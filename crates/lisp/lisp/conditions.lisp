@@ -50,6 +50,8 @@
 (defun warn (datum &rest arguments)
   "Signals a warning; prints it if nobody muffles it."
   (let ((condition (apply #'rung::%make-warning datum arguments)))
+    (unless (typep condition 'warning)
+      (error 'type-error :datum condition :expected-type 'warning))
     (restart-case (progn (signal condition) (rung::%show-warning condition))
       (muffle-warning () nil))
     nil))
@@ -62,8 +64,16 @@
       nil)))
 
 (defun break (&optional (control "Break") &rest arguments)
-  "Stops with a message."
-  (apply #'error control arguments))
+  "Enters the debugger; the restart continue goes on."
+  (with-simple-restart (continue "Return from break.")
+    (let ((*debugger-hook* nil))
+      (invoke-debugger (make-condition 'simple-condition :format-control control
+                                                         :format-arguments arguments))))
+  nil)
+
+(defun rung::%break-on-signal (condition)
+  (let ((*break-on-signals* nil))
+    (break "~A~%(*break-on-signals* has stopped here)" condition)))
 
 (defmacro define-condition (name parents slots &rest options)
   "Defines a class of conditions."
@@ -128,13 +138,42 @@
                                (lambda (&rest ,a) (setq ,arguments ,a) (go ,tag))
                                ,@(third clause))))
                          parsed tags)
-              (return-from ,done ,form))
+              (return-from ,done ,(%with-restarts form (length clauses))))
             ,@(mapcan (lambda (clause tag)
                         (list tag
                               `(return-from ,done
                                  (apply (lambda ,(second clause) ,@(fourth clause))
                                         ,arguments))))
                       parsed tags))))))
+
+(defun %with-restarts (form count)
+  ;; The restarts belong to the condition that the form, a call of error or its like, signals.
+  (flet ((associated (arguments default call)
+           (let ((condition (gensym "CONDITION")) (given (gensym "ARGUMENTS")))
+             `(let* ((,given (list ,@arguments))
+                     (,condition (apply #'%condition ',default ,given)))
+                (with-condition-restarts ,condition (subseq rung::*restarts* 0 ,count)
+                  ,(funcall call condition given))))))
+    (if (and (consp form) (cdr form))
+        (case (car form)
+          (error (associated (cdr form) 'simple-error (lambda (c g) (list 'progn g `(error ,c)))))
+          (warn (associated (cdr form) 'simple-warning (lambda (c g) (list 'progn g `(warn ,c)))))
+          (signal (associated (cdr form) 'simple-condition
+                              (lambda (c g) (list 'progn g `(signal ,c)))))
+          (cerror (if (cddr form)
+                      (associated (cddr form) 'simple-error
+                                  (lambda (c g) `(apply #'cerror ,(cadr form) ,c (cdr ,g))))
+                      form))
+          (t form))
+        form)))
+
+(defun %condition (default datum &rest arguments)
+  (cond ((stringp datum)
+         (make-condition default :format-control datum :format-arguments arguments))
+        ((symbolp datum) (apply #'make-condition datum arguments))
+        ((functionp datum)
+         (make-condition default :format-control datum :format-arguments arguments))
+        (t datum)))
 
 (defun %restart-clause (clause)
   (destructuring-bind (name lambda-list &rest body) clause
@@ -164,45 +203,59 @@
 
 (defmacro with-condition-restarts (condition restarts &body body)
   "Runs the body; the restarts belong to a condition."
-  `(progn ,condition ,restarts ,@body))
+  `(let ((rung::*condition-restarts* (acons ,condition ,restarts rung::*condition-restarts*)))
+     ,@body))
 
 (defun %make-restart (name function report interactive test)
-  (vector 'restart name function report interactive test))
+  (rung::%make-structure 'restart name function report interactive test))
+
+(defun %restart-part (restart index)
+  (rung::%structure-ref restart 'restart index))
 
 (defun restart-name (restart)
   "The name of a restart."
-  (svref restart 1))
+  (%restart-part restart 0))
 
-(defun %restart-p (object)
-  (and (simple-vector-p object) (= (length object) 6) (eq (svref object 0) 'restart)))
+(defun %restart-applies-p (restart condition)
+  (and (or (null condition)
+           (let ((associated nil))
+             (dolist (entry rung::*condition-restarts* (not associated))
+               (when (member restart (cdr entry))
+                 (when (eq (car entry) condition) (return t))
+                 (setq associated t)))))
+       (or (null (%restart-part restart 4)) (funcall (%restart-part restart 4) condition))))
 
 (defun compute-restarts (&optional condition)
   "The restarts there are, innermost first."
-  (remove-if-not (lambda (r) (or (null (svref r 5)) (funcall (svref r 5) condition)))
-                 rung::*restarts*))
+  (remove-if-not (lambda (r) (%restart-applies-p r condition)) rung::*restarts*))
 
 (defun find-restart (name &optional condition)
   "The innermost restart of a name."
-  (if (%restart-p name)
-      name
+  (if (typep name 'restart)
+      (find name rung::*restarts*)
       (find name (compute-restarts condition) :key #'restart-name)))
+
+(defun %active-restart (name)
+  (or (find-restart name)
+      (error 'control-error :format-control "there is no restart ~S"
+                            :format-arguments (list name))))
 
 (defun invoke-restart (name &rest arguments)
   "Calls a restart."
-  (let ((restart (find-restart name)))
-    (unless restart (error 'control-error))
-    (apply (svref restart 2) arguments)))
+  (apply (%restart-part (%active-restart name) 1) arguments))
+
+(defun rung::%restart-interactive (restart)
+  (%restart-part restart 3))
 
 (defun invoke-restart-interactively (name)
   "Calls a restart with arguments that it asks for."
-  (let ((restart (find-restart name)))
-    (unless restart (error 'control-error))
-    (apply (svref restart 2) (if (svref restart 4) (funcall (svref restart 4)) nil))))
+  (let* ((restart (%active-restart name)) (ask (%restart-part restart 3)))
+    (apply (%restart-part restart 1) (if ask (funcall ask) nil))))
 
 (defun rung:restart-report (restart)
   "The text of a restart."
-  (if (svref restart 3)
-      (with-output-to-string (s) (funcall (svref restart 3) s))
+  (if (%restart-part restart 2)
+      (with-output-to-string (s) (funcall (%restart-part restart 2) s))
       (string-downcase (restart-name restart))))
 
 (defun abort (&optional condition)

@@ -98,11 +98,35 @@
   "As case; no clause is an error."
   (%case 'ecase key clauses t))
 
-(defmacro ccase (key &body clauses)
-  "As case; no clause is an error."
-  (%case 'ccase key clauses t))
+(defmacro ccase (place &body clauses)
+  "As ecase, with the restart store-value, which tries again."
+  (%correctable (lambda (value other) (%case 'ccase value clauses other)) place))
+
+(defun %correctable (make place)
+  (let ((done (gensym "DONE")) (again (gensym "AGAIN")) (value (gensym "VALUE")))
+    `(block ,done
+       (tagbody
+          ,again
+          (return-from ,done
+            (let ((,value ,place))
+              ,(funcall make value (lambda (no-case)
+                                     `(progn (setf ,place (%store-value ',place ,no-case))
+                                             (go ,again))))))))))
+
+(defmacro %store-value (place error)
+  `(restart-case ,error
+     (store-value (value)
+       :report (lambda (stream) (format stream "Give a new value for ~S." ,place))
+       :interactive %read-value
+       value)))
+
+(defun %read-value ()
+  (format *query-io* "~&New value: ")
+  (finish-output *query-io*)
+  (list (eval (read *query-io*))))
 
 (defun %case (name key clauses must)
+  ;; MUST is nil, t, or a function of the form that signals the error.
   (let ((value (gensym "KEY")) (all nil))
     `(let ((,value ,key))
        (cond
@@ -116,7 +140,9 @@
                       (t (setq all (append all (list keys)))
                          `((eql ,value ',keys) ,@body)))))
             clauses)
-         ,@(if must `((t (%no-case ',(string-downcase name) ,value '(member ,@all)))))))))
+         ,@(if must
+               (let ((error `(%no-case ',(string-downcase name) ,value '(member ,@all))))
+                 `((t ,(if (functionp must) (funcall must error) error)))))))))
 
 (defun %no-case (name value type)
   (error 'simple-type-error :datum value :expected-type type
@@ -130,21 +156,23 @@
   "As typecase; no clause is an error."
   (%typecase 'etypecase key clauses t))
 
-(defmacro ctypecase (key &body clauses)
-  "As typecase; no clause is an error."
-  (%typecase 'ctypecase key clauses t))
+(defmacro ctypecase (place &body clauses)
+  "As etypecase, with the restart store-value, which tries again."
+  (%correctable (lambda (value other) (%typecase 'ctypecase value clauses other)) place))
 
 (defun %typecase (name key clauses must)
   (let ((value (gensym "KEY")))
     `(let ((,value ,key))
        (cond
          ,@(mapcar (lambda (clause)
-                     (if (member (car clause) '(t otherwise))
+                     (if (and (member (car clause) '(t otherwise)) (not must))
                          `(t ,@(or (cdr clause) '(nil)))
                          `((typep ,value ',(car clause)) ,@(or (cdr clause) '(nil)))))
                    clauses)
-         ,@(if must `((t (%no-case ',(string-downcase name) ,value
-                                   '(or ,@(mapcar #'car clauses))))))))))
+         ,@(if must
+               (let ((error `(%no-case ',(string-downcase name) ,value
+                                       '(or ,@(mapcar #'car clauses)))))
+                 `((t ,(if (functionp must) (funcall must error) error)))))))))
 
 (defmacro multiple-value-list (form)
   "The values of a form as a list."
@@ -203,16 +231,29 @@
              (lambda (&rest ,arguments)
                (let ((,store (car (last ,arguments))))
                  (destructuring-bind ,lambda-list (butlast ,arguments)
-                   (block ,accessor ,@body)))))))
+                   ,@(%block-body accessor body)))))))
       `(rung::%define-setf ',accessor 0 ',(car rest))))
+
+(defun %block-body (name body)
+  ;; Declarations, which stay outside, and a block with the rest; a documentation string goes.
+  (let ((declarations nil))
+    (loop (cond ((and (stringp (car body)) (cdr body)) (pop body))
+                ((and (consp (car body)) (eq (car (car body)) 'declare))
+                 (push (pop body) declarations))
+                (t (return))))
+    `(,@(nreverse declarations) (block ,name ,@body))))
 
 (defmacro define-setf-expander (accessor lambda-list &body body)
   "Says how a place is read and stored."
-  (let ((place (gensym "PLACE")))
+  (let* ((place (gensym "PLACE")) (environment (gensym "ENVIRONMENT"))
+         (tail (member '&environment lambda-list))
+         (rest (append (ldiff lambda-list tail) (cddr tail))))
     `(rung::%define-setf ',accessor 2
-       (lambda (,place)
-         (destructuring-bind ,(remove '&environment lambda-list) (cdr ,place)
-           (block ,accessor ,@body))))))
+       (lambda (,place &optional ,environment)
+         (let (,@(if tail `((,(cadr tail) ,environment))))
+           (declare (ignorable ,@(if tail (list (cadr tail)) (list environment))))
+           (destructuring-bind ,rest (cdr ,place)
+             ,@(%block-body accessor body)))))))
 
 (defmacro define-modify-macro (name lambda-list function &optional documentation)
   "Defines a macro that changes a place."
@@ -285,35 +326,55 @@
 
 (defmacro with-standard-io-syntax (&body body)
   "Runs the body with the standard variables of the reader and the printer."
-  `(let ((*package* (find-package "CL-USER")) (*print-base* 10) (*print-case* :upcase)
-         (*print-escape* t) (*print-length* nil) (*print-level* nil) (*print-radix* nil)
-         (*print-readably* t) (*read-base* 10) (*read-default-float-format* 'single-float))
+  `(let ((*package* (find-package "CL-USER")) (*print-array* t) (*print-base* 10)
+         (*print-case* :upcase) (*print-circle* nil) (*print-escape* t) (*print-gensym* t)
+         (*print-length* nil) (*print-level* nil) (*print-lines* nil) (*print-miser-width* nil)
+         (*print-pprint-dispatch* nil) (*print-pretty* nil) (*print-radix* nil)
+         (*print-readably* t) (*print-right-margin* nil) (*read-base* 10)
+         (*read-default-float-format* 'single-float) (*read-eval* t) (*read-suppress* nil)
+         (*readtable* (copy-readtable nil)))
      ,@body))
 
 (defmacro assert (test &optional places control &rest arguments)
-  "An error unless the test is true."
-  (declare (ignore places))
-  `(if ,test
-       nil
-       ,(if control
-            `(error ,control ,@arguments)
-            `(error "the assertion ~S failed" ',test))))
+  "An error unless the test is true; the restart continue asks for new values of the places."
+  `(do ()
+       (,test nil)
+     (%assertion-failed ',test ,(if control `(list ,control ,@arguments) nil))
+     ,@(mapcar (lambda (place) `(setf ,place (%new-value ',place ,place))) places)))
+
+(defun %assertion-failed (test arguments)
+  (restart-case (if arguments
+                    (apply #'error arguments)
+                    (error "the assertion ~S failed" test))
+    (continue () :report "Test again." nil)))
+
+(defun %new-value (place value)
+  (if (y-or-n-p "~S is ~S. Give it a new value?" place value)
+      (car (%read-value))
+      value))
 
 (defmacro check-type (place type &optional string)
-  "An error unless the place's value is of the type."
-  `(rung::%check-type ,place ',type ',place ,string))
+  "An error unless the place's value is of the type; the restart store-value changes it."
+  `(do ()
+       ((typep ,place ',type) nil)
+     (setf ,place
+           (%store-value ',place (rung::%check-type ,place ',type ',place ,string)))))
 
 (defmacro rung:doc (name)
   "Describes what a name means."
   `(describe ',name))
 
 (defmacro trace (&rest names)
-  "Prints the calls of functions."
-  `(progn ,@(mapcar (lambda (n) `(%trace ',n)) names) ',names))
+  "Prints the calls of functions; without names, gives those that are traced."
+  (if names
+      `(progn ,@(mapcar (lambda (n) `(%trace ',n)) names) ',names)
+      'rung::*traced*))
 
 (defmacro untrace (&rest names)
-  "Ends trace."
-  `(progn ,@(mapcar (lambda (n) `(%untrace ',n)) names) ',names))
+  "Ends trace, of all functions without names."
+  (if names
+      `(progn ,@(mapcar (lambda (n) `(%untrace ',n)) names) ',names)
+      '(mapc #'%untrace rung::*traced*)))
 
 (defun %trace (name)
   (when (or (special-operator-p name) (macro-function name))
@@ -325,6 +386,7 @@
           (format (or (get 'format 'rung::%traced) #'format))
           (apply (or (get 'apply 'rung::%traced) #'apply)))
       (setf (get name 'rung::%traced) function)
+      (push name rung::*traced*)
       (labels ((tell (&rest arguments)
                  (setq busy t)
                  (unwind-protect (funcall apply format *trace-output* arguments)
@@ -347,6 +409,7 @@
   (let ((function (get name 'rung::%traced)))
     (when function
       (rung::%set-function name function)
+      (setq rung::*traced* (remove name rung::*traced*))
       (remprop name 'rung::%traced))))
 
 (defun complement (function)

@@ -37,6 +37,8 @@ pub enum EscapeKind {
     Quit { code: i32, abort: bool },
     /// Ctrl-C.
     Interrupt,
+    /// Back to the prompt, from the debugger.
+    Abort,
     /// Nobody reads standard output any more.
     BrokenPipe,
 }
@@ -257,6 +259,7 @@ const TYPE_WORDS: &[(Symbol, &str)] = &[
     (symbol::STREAM, "a stream"),
     (symbol::PACKAGE, "a package"),
     (symbol::PATHNAME, "a pathname"),
+    (symbol::READTABLE_TYPE, "a readtable"),
     (symbol::CONDITION, "a condition"),
     (symbol::STANDARD_OBJECT, "an instance of a standard class"),
     (symbol::CLASS, "a class"),

@@ -53,7 +53,11 @@ impl Lisp {
         })
     }
 
-    fn eval_in_source(&mut self, form: &Value, span: Option<Span>) -> Outcome<Vec<Value>> {
+    pub(crate) fn eval_in_source(
+        &mut self,
+        form: &Value,
+        span: Option<Span>,
+    ) -> Outcome<Vec<Value>> {
         self.multiple = false;
         let result = crate::library::loading::eval_toplevel(self, form);
         self.forget_positions();
@@ -64,10 +68,14 @@ impl Lisp {
 
     /// An error of the expander reaches nobody's handlers; it is unhandled as it is.
     fn signal_at_top(&mut self, escape: Escape) -> Escape {
-        match *escape.0 {
-            EscapeKind::Error(condition) => EscapeKind::Unhandled(condition.into_value()).into(),
-            EscapeKind::Signal(condition) => EscapeKind::Unhandled(condition).into(),
-            _ => escape,
+        let condition = match *escape.0 {
+            EscapeKind::Error(condition) => condition.into_value(),
+            EscapeKind::Signal(condition) => condition,
+            _ => return escape,
+        };
+        match self.debug(&condition) {
+            Ok(()) => EscapeKind::Unhandled(condition).into(),
+            Err(escape) => escape,
         }
     }
 
@@ -108,7 +116,7 @@ impl Lisp {
     /// Evaluates a form that `read_form` gave.
     pub fn eval_form_read(&mut self, form: &Value) -> Result<Vec<Value>, Box<Unhandled>> {
         let span = self.form_span.take();
-        self.enter(|lisp| lisp.eval_in_source(form, span))
+        self.enter(|lisp| lisp.abortable(|lisp| lisp.eval_in_source(form, span)))
     }
 
     /// A value as `prin1` prints it; never an error.
@@ -189,6 +197,7 @@ impl Lisp {
             EscapeKind::Interrupt => {
                 Box::new(Unhandled::plain(UnhandledKind::Interrupt, "interrupted"))
             }
+            EscapeKind::Abort => Box::new(Unhandled::plain(UnhandledKind::Abort, "aborted")),
             EscapeKind::BrokenPipe => {
                 Box::new(Unhandled::plain(UnhandledKind::BrokenPipe, "broken pipe"))
             }
@@ -198,7 +207,19 @@ impl Lisp {
         }
     }
 
-    fn describe_condition(&mut self, condition: Value) -> Box<Unhandled> {
+    /// `name file:line:column` of each frame.
+    pub(crate) fn frames_in_words(&self, frames: &[(Value, Option<Span>)]) -> Vec<String> {
+        let words = |(name, span): &(Value, Option<Span>)| {
+            let name = crate::machine::function_name(self, name);
+            match span.and_then(|span| self.sources.place(span)) {
+                Some(at) => format!("{name} {}:{}:{}", at.name, at.line, at.column),
+                None => name,
+            }
+        };
+        frames.iter().map(words).collect()
+    }
+
+    pub(crate) fn describe_condition(&mut self, condition: Value) -> Box<Unhandled> {
         let text = match report_text(self, &condition) {
             Ok(text) => text,
             Err(_) => {
@@ -206,9 +227,8 @@ impl Lisp {
                 format!("<error while reporting {}>", class.as_deref().unwrap_or("CONDITION"))
             }
         };
-        let names = std::mem::take(&mut self.backtrace);
-        let backtrace = names.iter().map(|name| crate::machine::function_name(self, name));
-        let backtrace = backtrace.collect();
+        let frames = std::mem::take(&mut self.backtrace);
+        let backtrace = self.frames_in_words(&frames);
         let Some(found) = condition.as_condition() else {
             return Box::new(Unhandled::plain(UnhandledKind::Error, &text));
         };

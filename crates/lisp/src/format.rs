@@ -29,11 +29,22 @@ pub fn format(
     arguments: &[Value],
     column: usize,
 ) -> Outcome<String> {
+    format_some(lisp, control, arguments, column).map(|(text, _)| text)
+}
+
+/// As `format`; also the arguments that are left.
+pub(crate) fn format_some(
+    lisp: &mut Lisp,
+    control: &str,
+    arguments: &[Value],
+    column: usize,
+) -> Outcome<(String, Vec<Value>)> {
     let pieces = format_control::parse(control).map_err(|wrong| malformed(control, &wrong))?;
     let mut run = Run { lisp, out: String::new(), column, control: control.to_string() };
     let mut arguments = Arguments::new(arguments.to_vec());
     run.pieces(&pieces, &mut arguments)?;
-    Ok(run.out)
+    let text = run.out;
+    Ok((text, arguments.rest()))
 }
 
 fn malformed(control: &str, wrong: &Malformed) -> Escape {
@@ -66,6 +77,10 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn new(list: Vec<Value>) -> Arguments {
         Arguments { list, next: 0, more_lists: false }
+    }
+
+    pub(crate) fn rest(&self) -> Vec<Value> {
+        self.list[self.next..].to_vec()
     }
 
     pub(crate) fn left(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The directives that enclose others: `~( ~[ ~{ ~< ~?`, and `~^`, which leaves them.
 
-use crate::condition::{Escape, EscapeKind, Outcome};
+use crate::condition::{Escape, Outcome};
 use crate::format::{Arguments, Flow, Parameters, Run};
 use crate::format_control::{self, Directive, Parameter, Piece};
 use crate::library::characters::{downcase, upcase};
@@ -175,9 +175,7 @@ impl Run<'_> {
                 return Ok(());
             }
             // `~0@*` in the body can make this endless.
-            if self.lisp.interrupted() {
-                return Err(EscapeKind::Interrupt.into());
-            }
+            self.lisp.poll()?;
             once = false;
             count += 1;
             let before = arguments.next;

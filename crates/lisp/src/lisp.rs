@@ -28,6 +28,14 @@ use crate::value::Value;
 /// A function and the instruction after the one it stands at.
 pub(crate) type Site = (Ref<Function>, usize);
 
+/// The name of the function at a site, and where in it.
+pub(crate) fn site_frame(site: &Site) -> Option<(Value, Option<Span>)> {
+    match &*site.0 {
+        Function::Closure(closure) => Some((closure.code.name.clone(), site_span(site))),
+        _ => None,
+    }
+}
+
 fn site_span((function, pc): &Site) -> Option<Span> {
     match &**function {
         Function::Closure(closure) => closure.code.span(pc.saturating_sub(1)),
@@ -74,12 +82,21 @@ pub struct Lisp {
     pub(crate) step: Option<Span>,
     /// The same of the runs of the machine that wait for a native.
     pub(crate) outer_sites: Vec<Site>,
-    /// The names of the frames at the last unhandled condition, innermost first.
-    pub(crate) backtrace: Vec<Value>,
+    /// The frames at the last unhandled condition, innermost first: the name of the function and
+    /// where in it.
+    pub(crate) backtrace: Vec<(Value, Option<Span>)>,
+    /// Who is asked when no handler takes a condition.
+    pub(crate) console: Option<crate::debugger::SharedConsole>,
+    /// What returns to each open level of the debugger, the innermost last.
+    pub(crate) levels: Vec<Value>,
     /// The environment of the macro call being expanded.
     pub(crate) macro_environment: Environment,
+    /// What a macro character's function reads as a part of, while it runs.
+    pub(crate) reading: Option<crate::reader::Context>,
     /// Global symbol macros.
     pub(crate) symbol_macros: HashMap<Symbol, Value>,
+    /// `define-compiler-macro`: expanders by the name of the function.
+    pub(crate) compiler_macros: HashMap<Symbol, Value>,
     /// Classes by name.
     pub(crate) classes: HashMap<Symbol, Ref<Object>>,
     /// A number that grows when a class is defined again: see `generic`.
@@ -171,8 +188,12 @@ impl Lisp {
             step: None,
             outer_sites: Vec::new(),
             backtrace: Vec::new(),
+            console: None,
+            levels: Vec::new(),
             macro_environment: Environment::default(),
+            reading: None,
             symbol_macros: HashMap::new(),
+            compiler_macros: HashMap::new(),
             classes: HashMap::new(),
             class_epoch: 1,
             layouts: Default::default(),

@@ -214,6 +214,8 @@ pub enum Object {
     Packed(Box<Packed>),
     /// A state of `random`.
     RandomState(Cell<rung_math::philox::State>),
+    /// What the reader does at a character.
+    Readtable(Box<crate::readtable::Readtable>),
     /// A thing of a library package, which the language passes around and prints.
     Foreign(Box<dyn Foreign>),
 }
@@ -271,6 +273,7 @@ impl Children for Object {
             // they refer to counts as coming from outside, and stays.
             Object::Class(_) | Object::Method(_) => {}
             Object::Stream(stream) => stream.children(visit),
+            Object::Readtable(table) => table.children(visit),
             Object::Bignum(_) | Object::Ratio(_) | Object::Package(_) | Object::Pathname(_) => {}
             // Its parts are numbers, which refer to nothing.
             Object::Complex(_) => {}

@@ -12,13 +12,13 @@ use crate::symbol;
 use crate::value::{NIL, Value, cons, list_with_tail};
 
 /// One restart: the package and the name of its symbol, and what it says it does.
-pub struct Offer {
+pub struct Offer<'t> {
     /// Where its name is.
     pub package: PackageId,
     /// In upper case.
     pub name: &'static str,
     /// `Give a value in place of the call.`
-    pub report: &'static str,
+    pub report: &'t str,
 }
 
 /// The restart that a handler chose.
@@ -34,8 +34,9 @@ pub struct Chosen {
 impl Lisp {
     /// Asks the handlers of an error with these restarts. When none was chosen, the end of the
     /// handlers is an escape.
-    pub fn offer(&mut self, escape: Escape, offers: &[Offer]) -> Outcome<Chosen> {
-        if self.variable(symbol::HANDLERS).is_nil() {
+    pub fn offer(&mut self, escape: Escape, offers: &[Offer<'_>]) -> Outcome<Chosen> {
+        // Restarts are for somebody who chooses.
+        if self.variable(symbol::HANDLERS).is_nil() && self.console.is_none() {
             return Err(escape);
         }
         let place = self.call_span();
@@ -49,8 +50,15 @@ impl Lisp {
             restarts.push(self.offered(number, offer, &tag)?);
         }
         let restarts = list_with_tail(restarts, self.variable(symbol::RESTARTS).clone());
-        let asked =
-            self.with_binding(symbol::RESTARTS, restarts, |lisp| lisp.run_handlers(&condition));
+        let asked = self.with_binding(symbol::RESTARTS, restarts, |lisp| {
+            lisp.run_handlers(&condition)?;
+            // The person chooses here as well, while the restarts are there.
+            if lisp.console.is_none() {
+                return Ok(());
+            }
+            lisp.note_sites();
+            lisp.debug(&condition)
+        });
         match asked {
             Ok(()) => {
                 if let Some(condition) = condition.as_condition() {
@@ -70,7 +78,7 @@ impl Lisp {
     }
 
     /// A restart that throws its number and its arguments.
-    fn offered(&mut self, number: usize, offer: &Offer, tag: &Value) -> Outcome {
+    pub(crate) fn offered(&mut self, number: usize, offer: &Offer<'_>, tag: &Value) -> Outcome {
         let name = Value::symbol(self.intern(offer.package, offer.name));
         let tag = tag.clone();
         let chosen: SharedBody = Rc::new(move |_, arguments| {
@@ -78,9 +86,9 @@ impl Lisp {
             let values = std::iter::once(number).chain(arguments.iter().cloned()).collect();
             Err(EscapeKind::Throw { tag: tag.clone(), values }.into())
         });
-        let text = offer.report;
+        let text = offer.report.to_string();
         let report: SharedBody = Rc::new(move |lisp, arguments| {
-            lisp.write(&arguments[0], text)?;
+            lisp.write(&arguments[0], &text)?;
             Ok(NIL)
         });
         let function = |body| {

@@ -11,13 +11,15 @@ use num_bigint::BigInt;
 
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
-use crate::library::characters::{downcase, name_of, upcase};
+use crate::library::characters::name_of;
 use crate::lisp::Lisp;
 use crate::object::{Cons, Object};
 use crate::package::{self, Access, PackageId};
 use crate::printer_float::{Digits, special};
-use crate::reader::{is_blank, is_terminating};
-use crate::reader_token::{FloatFormat, parse_float, parse_rational};
+use crate::printer_names::{in_case, needs_bars};
+use crate::printer_objects::of_object;
+use crate::reader_token::FloatFormat;
+use crate::readtable::ReadCase;
 use crate::stack;
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
@@ -108,6 +110,8 @@ pub(crate) struct Settings {
     pub(crate) base: u32,
     pub(crate) radix: bool,
     pub(crate) case: Case,
+    /// `readtable-case` of the current readtable.
+    pub(crate) read_case: ReadCase,
     pub(crate) length: Option<usize>,
     pub(crate) level: Option<usize>,
     pub(crate) circle: bool,
@@ -142,6 +146,10 @@ impl Settings {
                 () if case.is_symbol(symbol::KEY_CAPITALIZE) => Case::Capital,
                 () => Case::Up,
             },
+            read_case: lisp
+                .variable(symbol::READTABLE)
+                .as_readtable()
+                .map_or_else(ReadCase::default, |table| table.case.get()),
             length: bound(symbol::PRINT_LENGTH).filter(|_| !readably),
             level: bound(symbol::PRINT_LEVEL).filter(|_| !readably),
             circle: set(symbol::PRINT_CIRCLE, false),
@@ -253,10 +261,14 @@ impl<'a> Printer<'a> {
             Value::Char(character) => self.character(*character),
             Value::Symbol(symbol) => self.symbol(*symbol),
             Value::Cons(pair) => return self.list(pair),
-            Value::Function(function) => return self.function(function),
+            Value::Function(function) => {
+                return self.function(function).map_err(|escape| of_object(escape, value));
+            }
             Value::String(text) => self.string(&text.to_text()),
             Value::Cell(_) => self.unreadable("CELL")?,
-            Value::Object(object) => return self.object(object),
+            Value::Object(object) => {
+                return self.object(object).map_err(|escape| of_object(escape, value));
+            }
         }
         Ok(())
     }
@@ -352,7 +364,7 @@ impl<'a> Printer<'a> {
         if self.settings.escape {
             let prefix = self.prefix(symbol);
             self.out.push_str(&prefix);
-            if needs_bars(&name, self.settings.base) {
+            if needs_bars(&name, self.settings.base, self.settings.read_case) {
                 self.out.push('|');
                 for character in name.chars() {
                     if matches!(character, '|' | '\\') {
@@ -363,7 +375,7 @@ impl<'a> Printer<'a> {
                 return self.out.push('|');
             }
         }
-        let shown = in_case(&name, self.settings.case);
+        let shown = in_case(&name, self.settings.case, self.settings.read_case);
         self.out.push_str(&shown);
     }
 
@@ -383,10 +395,10 @@ impl<'a> Printer<'a> {
             _ => "::",
         };
         let name = &lisp.packages[home].name;
-        if needs_bars(name, 10) {
+        if needs_bars(name, 10, self.settings.read_case) {
             return format!("|{}|{colons}", name.replace('\\', "\\\\").replace('|', "\\|"));
         }
-        format!("{}{colons}", in_case(name, self.settings.case))
+        format!("{}{colons}", in_case(name, self.settings.case, self.settings.read_case))
     }
 
     /// Goes one level in; false when that is too deep by `*print-level*` and `#` stands for it.
@@ -533,35 +545,4 @@ fn abbreviation(pair: &Ref<Cons>) -> Option<(&'static str, Value)> {
     let rest = pair.cdr();
     let rest = rest.as_cons()?;
     rest.cdr().is_nil().then(|| (prefix, rest.car()))
-}
-
-/// Whether the reader would make something else of a name without bars.
-fn needs_bars(name: &str, base: u32) -> bool {
-    let special = |c: char| {
-        is_blank(c) || is_terminating(c) || matches!(c, '|' | '\\' | ':') || upcase(c) != c
-    };
-    name.is_empty()
-        || name.starts_with('#')
-        || name.chars().any(special)
-        || name.bytes().all(|byte| byte == b'.')
-        || name.starts_with(|c: char| c.is_digit(base) || matches!(c, '+' | '-' | '.'))
-            && (parse_rational(name, base).is_some()
-                || parse_float(name, FloatFormat::Double).is_some())
-}
-
-/// The name as `*print-case*` shows it.
-pub(crate) fn in_case(name: &str, case: Case) -> String {
-    match case {
-        Case::Up => name.to_string(),
-        Case::Down => name.chars().map(downcase).collect(),
-        Case::Capital => {
-            let mut inside = false;
-            let letter = |c: char| {
-                let shown = if inside { downcase(c) } else { c };
-                inside = c.is_alphanumeric();
-                shown
-            };
-            name.chars().map(letter).collect()
-        }
-    }
 }

@@ -14,12 +14,24 @@ use crate::library::classes::built_in_class;
 use crate::library::protocols::is_specialised;
 use crate::object::{GeneralArray, Instance, Method, Object, Test};
 use crate::packed::Packed;
-use crate::printer::{Printer, in_case};
+use crate::printer::Printer;
 use crate::printer_float::{Digits, special};
+use crate::printer_names::in_case;
 use crate::reader_packed::prefix_of;
 use crate::stream::{Stream, StreamKind};
 use crate::symbol::{self, Symbol};
 use crate::value::{Value, list};
+
+/// Says in a `print-not-readable` which object it is about, unless it knows.
+pub(crate) fn of_object(escape: Escape, object: &Value) -> Escape {
+    if let Some(condition) = escape.condition()
+        && condition.class == symbol::PRINT_NOT_READABLE
+        && condition.slot(symbol::KEY_OBJECT).is_none()
+    {
+        condition.set_slot(symbol::KEY_OBJECT, object.clone());
+    }
+    escape
+}
 
 impl Printer<'_> {
     /// Prints what is behind `Value::Object`.
@@ -68,6 +80,7 @@ impl Printer<'_> {
                 self.string(path);
             }
             Object::RandomState(_) => self.unreadable("RANDOM-STATE")?,
+            Object::Readtable(_) => self.unreadable("READTABLE")?,
             Object::Foreign(thing) => self.unreadable(&thing.words())?,
         }
         Ok(())
@@ -167,6 +180,22 @@ impl Printer<'_> {
         Ok(true)
     }
 
+    /// For people what it does, for the reader its name.
+    fn restart(&mut self, reference: &Ref<Object>, instance: &Instance) -> Outcome<()> {
+        let name = instance.slots.borrow().first().cloned().unwrap_or_default();
+        if self.settings.escape {
+            return self.unreadable_named(symbol::RESTART, &name);
+        }
+        let Some(lisp) = self.running_lisp() else {
+            return self.unreadable_named(symbol::RESTART, &name);
+        };
+        let value = Value::Object(reference.clone());
+        let text = lisp.call(&Value::symbol(symbol::RESTART_REPORT), &[value])?;
+        let text = text.as_text().map(|text| text.to_text()).unwrap_or_default();
+        self.out.push_str(&text);
+        Ok(())
+    }
+
     fn condition(&mut self, reference: &Ref<Object>) -> Outcome<()> {
         let value = Value::Object(reference.clone());
         let class = value.as_condition().map_or(symbol::CONDITION, |condition| condition.class);
@@ -192,6 +221,9 @@ impl Printer<'_> {
     fn instance(&mut self, reference: &Ref<Object>, instance: &Instance) -> Outcome<()> {
         let class = instance.class();
         let report = class.made_layout().map(|layout| layout.report.clone()).unwrap_or_default();
+        if class.name.get() == symbol::RESTART {
+            return self.restart(reference, instance);
+        }
         if report.as_function().is_some() {
             let (own, value) = (report, Value::Object(reference.clone()));
             let text = Value::object(Object::Stream(Stream::string_output()));
@@ -215,7 +247,8 @@ impl Printer<'_> {
                 break;
             }
             self.out.push_str(" :");
-            let name = in_case(&self.lisp().name(slot), self.settings.case);
+            let name =
+                in_case(&self.lisp().name(slot), self.settings.case, self.settings.read_case);
             self.out.push_str(&name);
             self.out.push(' ');
             self.value(value)?;
@@ -386,6 +419,7 @@ fn stream_words(stream: &Stream) -> String {
         StreamKind::Output(_) | StreamKind::Input { .. } => "FILE-STREAM",
         StreamKind::Synonym(_) => "SYNONYM-STREAM",
         StreamKind::TwoWay { .. } => "TWO-WAY-STREAM",
+        StreamKind::Echo { .. } => "ECHO-STREAM",
         StreamKind::Broadcast(_) => "BROADCAST-STREAM",
         StreamKind::Concatenated(_) => "CONCATENATED-STREAM",
         StreamKind::Closed => "CLOSED-STREAM",

@@ -10,10 +10,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::condition::{Condition, Escape};
+use crate::condition::{Condition, Escape, Outcome};
+use crate::heap::Ref;
 use crate::lisp::Lisp;
+use crate::object::Object;
+use crate::readtable::{Readtable, Syntax};
 use crate::source::Span;
 use crate::stack;
+use crate::stream::{Stream, StreamKind};
 use crate::symbol::{self, Symbol};
 use crate::value::{Value, list, list_with_tail};
 
@@ -93,6 +97,20 @@ pub struct Reader {
     pub(crate) token_was_last: bool,
     /// The forms of `#n=`.
     pub(crate) labels: HashMap<u64, Value>,
+    /// `*readtable*`, where it is not the standard one.
+    table: Option<Ref<Object>>,
+    /// The reading of which this is a part.
+    context: Option<Context>,
+}
+
+/// A reading whose macro character has called a function: what `read` there goes on with when its
+/// `recursive-p` is true.
+#[derive(Clone)]
+pub(crate) struct Context {
+    stream: Value,
+    source: Option<u32>,
+    backquotes: usize,
+    labels: HashMap<u64, Value>,
 }
 
 impl Reader {
@@ -117,7 +135,66 @@ impl Reader {
             suppress: false,
             token_was_last: false,
             labels: HashMap::new(),
+            table: None,
+            context: None,
         }
+    }
+
+    /// A reader of a stream; with `recursive` it is part of the reading that has called it.
+    pub(crate) fn within(lisp: &Lisp, stream: &Value, recursive: bool) -> Reader {
+        let mut reader = Reader::of_stream(stream);
+        reader.context = lisp.reading.clone().filter(|_| recursive);
+        if let Some(context) = &reader.context
+            && context.stream.eql(stream)
+            && let Some(position) = text_position(stream)
+        {
+            (reader.source, reader.position) = (context.source, position);
+        }
+        reader.begin(lisp);
+        reader
+    }
+
+    /// Forgets the form before.
+    fn begin(&mut self, lisp: &Lisp) {
+        self.open.clear();
+        let context = self.context.clone();
+        (self.backquotes, self.labels) =
+            context.map_or_else(Default::default, |context| (context.backquotes, context.labels));
+        self.suppress = lisp.flag(symbol::READ_SUPPRESS);
+        self.table = match lisp.variable(symbol::READTABLE) {
+            Value::Object(object) => match &**object {
+                Object::Readtable(table) if !table.is_standard() => Some(object.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+    }
+
+    /// The program's own readtable.
+    pub(crate) fn table(&self) -> Option<&Readtable> {
+        match self.table.as_deref() {
+            Some(Object::Readtable(table)) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The standard character whose syntax the character has inside a token.
+    #[inline]
+    pub(crate) fn class(&self, c: char) -> char {
+        self.table().map_or(c, |table| table.class(c))
+    }
+
+    /// Whether the character separates forms and nothing else.
+    #[inline]
+    pub(crate) fn is_blank(&self, c: char) -> bool {
+        is_blank(self.class(c))
+    }
+
+    /// Whether a token ends before the character.
+    #[inline]
+    pub(crate) fn ends_token(&self, c: char) -> bool {
+        let class = self.class(c);
+        is_blank(class) || is_terminating(class)
     }
 
     /// How many characters have been consumed.
@@ -137,10 +214,7 @@ impl Reader {
 
     /// The next form; none at the end of the text.
     pub fn read(&mut self, lisp: &mut Lisp) -> Result<Option<Value>, ReadError> {
-        self.open.clear();
-        self.labels.clear();
-        self.backquotes = 0;
-        self.suppress = lisp.flag(symbol::READ_SUPPRESS);
+        self.begin(lisp);
         loop {
             self.skip_blanks(lisp)?;
             let start = self.position;
@@ -205,7 +279,7 @@ impl Reader {
     }
 
     pub(crate) fn skip_blanks(&mut self, lisp: &mut Lisp) -> Read<()> {
-        while self.peek(lisp)?.is_some_and(is_blank) {
+        while self.peek(lisp)?.is_some_and(|c| self.is_blank(c)) {
             self.next(lisp)?;
         }
         Ok(())
@@ -222,11 +296,28 @@ impl Reader {
         self.skip_blanks(lisp)?;
         let start = self.position;
         let Some(character) = self.peek(lisp)? else { return Ok(Item::End) };
-        self.token_was_last = !is_macro(character);
+        let class = self.class(character);
+        self.token_was_last = !is_macro(class);
         if self.token_was_last {
             return self.token_item(lisp);
         }
         self.next(lisp)?;
+        match self.table().and_then(|table| table.syntax(character)) {
+            Some(Syntax::Macro { function, .. }) => {
+                self.call_macro(lisp, &function, &[Value::Char(character)], start)
+            }
+            Some(Syntax::Dispatch { .. }) => self.dispatch(lisp, character, start),
+            _ => self.standard_item(lisp, class, start),
+        }
+    }
+
+    /// What the standard readtable makes of a macro character that has been consumed.
+    pub(crate) fn standard_macro(&mut self, lisp: &mut Lisp, character: char) -> Read<Item> {
+        let start = self.position.saturating_sub(1);
+        self.standard_item(lisp, character, start)
+    }
+
+    fn standard_item(&mut self, lisp: &mut Lisp, character: char, start: usize) -> Read<Item> {
         match character {
             '(' => self.list(lisp, start).map(Item::Form),
             ')' => Ok(Item::Close),
@@ -235,7 +326,54 @@ impl Reader {
             '"' => self.string(lisp, start).map(|text| Item::Form(Value::string(&text))),
             '`' => self.backquote(lisp, start),
             ',' => self.comma(lisp, start),
-            _ => self.dispatch(lisp, start),
+            _ => self.dispatch(lisp, '#', start),
+        }
+    }
+
+    /// Calls the function of a macro character with the stream and `rest`.
+    pub(crate) fn call_macro(
+        &mut self,
+        lisp: &mut Lisp,
+        function: &Value,
+        rest: &[Value],
+        start: usize,
+    ) -> Read<Item> {
+        let stream = self.as_stream();
+        let context = Context {
+            stream: stream.clone(),
+            source: self.source,
+            backquotes: self.backquotes,
+            labels: self.labels.clone(),
+        };
+        let outer = lisp.reading.replace(context);
+        let mut arguments = vec![stream.clone()];
+        arguments.extend_from_slice(rest);
+        let suppress = Value::boolean(self.suppress);
+        let called: Outcome<_> = lisp.with_binding(symbol::READ_SUPPRESS, suppress, |lisp| {
+            let first = lisp.call_keeping_values(function, &arguments)?;
+            Ok(lisp.take_values(first))
+        });
+        lisp.reading = outer;
+        let values = called?;
+        if let (Input::Text(_), Some(position)) = (&self.input, text_position(&stream)) {
+            self.position = position;
+        }
+        // It may have read to the end of a token or not; only what is peeked at can tell.
+        self.token_was_last = false;
+        let Some(value) = values.into_iter().next() else { return Ok(Item::Nothing) };
+        self.note(lisp, &value, start);
+        Ok(Item::Form(value))
+    }
+
+    /// What is left to read, as a stream of the language.
+    fn as_stream(&self) -> Value {
+        match &self.input {
+            Input::Stream(stream) => stream.clone(),
+            Input::Text(characters) => {
+                let (characters, position) = (characters.clone(), self.position);
+                let kind = StreamKind::StringInput { characters, position };
+                Value::object(Object::Stream(Stream::new(kind)))
+            }
         }
     }
 
@@ -387,6 +525,15 @@ impl Reader {
         let condition = Condition::new(symbol::END_OF_FILE, text);
         condition.span.set(span);
         ReadError::Incomplete(Box::new(condition))
+    }
+}
+
+/// How far a stream that reads characters in memory has come.
+fn text_position(stream: &Value) -> Option<usize> {
+    let Some(Object::Stream(stream)) = stream.as_object() else { return None };
+    match &*stream.kind.borrow() {
+        StreamKind::StringInput { position, .. } => Some(*position),
+        _ => None,
     }
 }
 

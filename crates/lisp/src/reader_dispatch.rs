@@ -8,7 +8,7 @@ use crate::library::characters;
 use crate::lisp::Lisp;
 use crate::object::{GeneralArray, Object};
 use crate::package;
-use crate::reader::{Item, Read, Reader, is_blank, is_terminating};
+use crate::reader::{Item, Read, Reader};
 use crate::reader_packed;
 use crate::reader_token::parse_rational;
 use crate::symbol;
@@ -18,21 +18,48 @@ use crate::value::Value;
 const RANK_LIMIT: u64 = 64;
 
 impl Reader {
-    /// The form or comment whose `#` has been consumed; it stands at `start`.
-    pub(crate) fn dispatch(&mut self, lisp: &mut Lisp, start: usize) -> Read<Item> {
+    /// The form or comment whose `lead`, `#` as a rule, has been consumed; it stands at `start`.
+    pub(crate) fn dispatch(&mut self, lisp: &mut Lisp, lead: char, start: usize) -> Read<Item> {
         let mut argument = None;
         while let Some(digit) = self.peek(lisp)?.and_then(|c| c.to_digit(10)) {
             self.next(lisp)?;
             let so_far: u64 = argument.unwrap_or(0);
             argument = Some(so_far.saturating_mul(10).saturating_add(u64::from(digit)));
         }
-        let Some(character) = self.peek(lisp)? else {
+        let Some(character) = self.next(lisp)? else {
             return Err(self.incomplete(lisp, "a form", start));
         };
-        if character.is_ascii_alphabetic() {
-            return self.dispatch_word(lisp, argument, start);
+        if let Some(function) = self.table().and_then(|t| t.dispatched(lead, character)) {
+            let number = argument.map_or(Value::Nil, |n| Value::size(n as usize));
+            return self.call_macro(lisp, &function, &[Value::Char(character), number], start);
         }
-        self.next(lisp)?;
+        if self.class(lead) != '#' {
+            return Err(self.wrong(start, format!("nothing is read by {lead}{character}")));
+        }
+        self.dispatched(lisp, character, argument, start)
+    }
+
+    /// What the standard readtable makes of `#`, the number and the character, all consumed.
+    pub(crate) fn standard_dispatch(
+        &mut self,
+        lisp: &mut Lisp,
+        character: char,
+        argument: Option<u64>,
+    ) -> Read<Item> {
+        let start = self.position().saturating_sub(2);
+        self.dispatched(lisp, character, argument, start)
+    }
+
+    fn dispatched(
+        &mut self,
+        lisp: &mut Lisp,
+        character: char,
+        argument: Option<u64>,
+        start: usize,
+    ) -> Read<Item> {
+        if character.is_ascii_alphabetic() {
+            return self.dispatch_word(lisp, character, argument, start);
+        }
         match character {
             '\'' => self.prefixed(lisp, start, symbol::FUNCTION),
             '\\' => self.character(lisp, start).map(Item::Form),
@@ -54,12 +81,13 @@ impl Reader {
     fn dispatch_word(
         &mut self,
         lisp: &mut Lisp,
+        first: char,
         argument: Option<u64>,
         start: usize,
     ) -> Read<Item> {
-        let mut word = String::new();
+        let mut word = String::from(first.to_ascii_lowercase());
         while let Some(c) = self.peek(lisp)? {
-            if is_blank(c) || is_terminating(c) || matches!(c, '[' | '|' | '\\') {
+            if self.ends_token(c) || matches!(c, '[' | '|' | '\\') {
                 break;
             }
             self.next(lisp)?;
@@ -114,7 +142,7 @@ impl Reader {
         };
         let mut name = String::from(first);
         while let Some(c) = self.peek(lisp)? {
-            if is_blank(c) || is_terminating(c) {
+            if self.ends_token(c) {
                 break;
             }
             self.next(lisp)?;

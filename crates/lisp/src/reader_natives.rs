@@ -3,7 +3,7 @@
 use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
-use crate::reader::{Reader, is_blank};
+use crate::reader::Reader;
 use crate::symbol;
 use crate::value::Value;
 
@@ -49,14 +49,15 @@ fn at_end(operator: &str, error: Option<&Value>, value: Option<&Value>) -> Outco
 
 fn read(lisp: &mut Lisp, arguments: &[Value], preserving: bool) -> Outcome {
     let stream = input(lisp, arguments.first(), "read")?;
-    let mut reader = Reader::of_stream(&stream);
+    let recursive = arguments.get(3).is_some_and(Value::truth);
+    let mut reader = Reader::within(lisp, &stream, recursive);
     match reader.read(lisp)? {
         Some(value) => {
             // Only a token has looked at the character behind it; asking after a `)` would wait
             // for a line that nobody has to type.
             if !preserving
                 && reader.ended_by_token()
-                && lisp.peek_char(&stream)?.is_some_and(is_blank)
+                && lisp.peek_char(&stream)?.is_some_and(|c| reader.is_blank(c))
             {
                 lisp.read_char(&stream)?;
             }
@@ -71,7 +72,8 @@ fn read_delimited_list(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
         return Err(Escape::wrong_type("read-delimited-list", symbol::CHARACTER, &arguments[0]));
     };
     let stream = input(lisp, arguments.get(1), "read-delimited-list")?;
-    Ok(Reader::of_stream(&stream).delimited(lisp, close)?)
+    let recursive = arguments.get(2).is_some_and(Value::truth);
+    Ok(Reader::within(lisp, &stream, recursive).delimited(lisp, close)?)
 }
 
 fn read_from_string(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
@@ -102,7 +104,7 @@ fn read_from_string(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
         return at_end("read-from-string", arguments.get(1), arguments.get(2));
     };
     let keep = preserve.is_some_and(|value| value.truth());
-    if !keep && reader.ended_by_token() && reader.peek(lisp)?.is_some_and(is_blank) {
+    if !keep && reader.ended_by_token() && reader.peek(lisp)?.is_some_and(|c| reader.is_blank(c)) {
         reader.next(lisp)?;
     }
     let position = Value::size(reader.position());

@@ -6,11 +6,11 @@
 use num_bigint::BigInt;
 use num_traits::Zero;
 
-use crate::library::characters::upcase;
 use crate::lisp::Lisp;
 use crate::numbers::decimal::Decimal;
 use crate::package::{Access, PackageId};
-use crate::reader::{Item, Read, ReadError, Reader, is_blank, is_terminating};
+use crate::reader::{Item, Read, ReadError, Reader};
+use crate::readtable::{ReadCase, inverted};
 use crate::symbol;
 use crate::value::Value;
 
@@ -65,12 +65,14 @@ impl Reader {
     /// Consumes a token; `start` is where its form began.
     pub(crate) fn token(&mut self, lisp: &mut Lisp, start: usize) -> Read<Token> {
         let mut token = Token { text: String::new(), escaped: false, colons: Vec::new() };
+        let case = self.table().map_or(ReadCase::Up, |table| table.case.get());
+        let mut free = Vec::new();
         while let Some(character) = self.peek(lisp)? {
-            if is_blank(character) || is_terminating(character) {
+            if self.ends_token(character) {
                 break;
             }
             self.next(lisp)?;
-            match character {
+            match self.class(character) {
                 '\\' => {
                     token.escaped = true;
                     match self.next(lisp)? {
@@ -83,8 +85,16 @@ impl Reader {
                     token.colons.push(token.text.len());
                     token.text.push(':');
                 }
-                character => token.text.push(upcase(character)),
+                _ => {
+                    if case == ReadCase::Invert {
+                        free.push(token.text.chars().count());
+                    }
+                    token.text.push(case.letter(character));
+                }
             }
+        }
+        if case == ReadCase::Invert {
+            token.text = inverted(&token.text, |at| free.binary_search(&at).is_ok());
         }
         Ok(token)
     }

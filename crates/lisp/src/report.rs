@@ -86,7 +86,7 @@ pub struct Unhandled {
     pub place: Option<Place>,
     /// What the user could try.
     pub hint: Option<String>,
-    /// The names of the Lisp functions that were running, innermost first.
+    /// The Lisp functions that were running, innermost first: `name file:line:column`.
     pub backtrace: Vec<String>,
 }
 
@@ -99,6 +99,8 @@ pub enum UnhandledKind {
     Quit(i32),
     /// Ctrl-C.
     Interrupt,
+    /// The debugger was left for the prompt; what there was to say has been said.
+    Abort,
     /// Nobody reads standard output any more; end quietly.
     BrokenPipe,
     /// The text could not be read.

@@ -51,6 +51,16 @@ impl Sources {
         (self.list.len() - 1) as u32
     }
 
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether no text has been read.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// A text by number.
     pub fn get(&self, source: u32) -> Option<&Source> {
         self.list.get(source as usize)

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, Write};
+use std::rc::Rc;
 
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
 use crate::symbol::{self, Symbol};
@@ -13,7 +14,7 @@ use crate::value::Value;
 /// What is behind a stream.
 pub enum StreamKind {
     /// Reads from characters in memory.
-    StringInput { characters: Vec<char>, position: usize },
+    StringInput { characters: Rc<[char]>, position: usize },
     /// Collects characters.
     StringOutput(String),
     /// Writes UTF-8; buffering is the writer's business.
@@ -24,6 +25,8 @@ pub enum StreamKind {
     Synonym(Symbol),
     /// Reads from one stream, writes to another.
     TwoWay { input: Value, output: Value },
+    /// Reads from one stream, and writes what it has read to another.
+    Echo { input: Value, output: Value },
     /// Writes to each of the streams.
     Broadcast(Vec<Value>),
     /// Reads from one stream after another.
@@ -39,9 +42,13 @@ pub struct Stream {
     /// The column the next character goes to, from 0.
     pub column: Cell<usize>,
     /// The file's name, for printing; empty for other streams.
-    pub name: String,
+    pub name: Box<str>,
+    /// Bytes that the file has given or taken.
+    pub bytes: Cell<u64>,
     /// A person sees what is written, or types what is read.
     pub terminal: Cell<bool>,
+    /// Opened for bytes.
+    pub binary: Cell<bool>,
 }
 
 impl Stream {
@@ -50,8 +57,10 @@ impl Stream {
         Stream {
             kind: RefCell::new(kind),
             column: Cell::new(0),
-            name: String::new(),
+            name: Box::default(),
+            bytes: Cell::new(0),
             terminal: Cell::new(false),
+            binary: Cell::new(false),
         }
     }
 
@@ -78,7 +87,7 @@ impl Stream {
     pub(crate) fn children(&self, visit: &mut dyn FnMut(&Value)) {
         let Ok(kind) = self.kind.try_borrow() else { return };
         match &*kind {
-            StreamKind::TwoWay { input, output } => {
+            StreamKind::TwoWay { input, output } | StreamKind::Echo { input, output } => {
                 visit(input);
                 visit(output);
             }
@@ -95,6 +104,7 @@ impl Stream {
             StreamKind::StringOutput(collected) => collected.push_str(text),
             StreamKind::Output(writer) => {
                 writer.write_all(text.as_bytes()).map_err(|error| self.failed("write", &error))?;
+                self.bytes.set(self.bytes.get() + text.len() as u64);
             }
             StreamKind::Closed => return Err(stream_error("the stream is closed")),
             _ => return Err(stream_error("the stream does not take output")),
@@ -126,8 +136,9 @@ impl Stream {
             }
             StreamKind::Input { source, characters, position } => {
                 if *position == characters.len() {
-                    refill(&mut **source, characters, position)
+                    let count = refill(&mut **source, characters, position)
                         .map_err(|error| self.failed("read", &error))?;
+                    self.bytes.set(self.bytes.get() + count as u64);
                 }
                 let next = characters.get(*position).copied();
                 *position += usize::from(take && next.is_some());
@@ -147,7 +158,7 @@ impl Stream {
             StorageFull => "no space left on device".to_string(),
             _ => error.to_string(),
         };
-        let text = match self.name.as_str() {
+        let text = match &*self.name {
             "" => format!("cannot {operation}: {reason}"),
             name => format!("cannot {operation} {name}: {reason}"),
         };
@@ -173,15 +184,15 @@ fn refill(
     source: &mut dyn BufRead,
     characters: &mut Vec<char>,
     position: &mut usize,
-) -> std::io::Result<()> {
+) -> std::io::Result<usize> {
     let mut bytes = Vec::new();
-    source.read_until(b'\n', &mut bytes)?;
+    let count = source.read_until(b'\n', &mut bytes)?;
     let last = characters.last().copied();
     characters.clear();
     characters.extend(last);
     *position = characters.len();
     characters.extend(String::from_utf8_lossy(&bytes).chars());
-    Ok(())
+    Ok(count)
 }
 
 fn stream_error(text: &str) -> Escape {

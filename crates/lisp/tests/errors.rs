@@ -44,7 +44,7 @@ fn messages() {
             "test.lisp:1:1: error: car is a name of the locked package common-lisp",
         ),
         ("(ecase 9 (1 2))", "test.lisp:1:1: error: ecase: no clause for 9"),
-        ("(check-type 5 string)", "test.lisp:1:1: error: 5: expected string: got 5"),
+        ("(let ((n 5)) (check-type n string))", "test.lisp:1:14: error: n: expected string: got 5"),
         ("(assert (= 1 2))", "test.lisp:1:1: error: the assertion (= 1 2) failed"),
         ("(compile-file \"a\")", "test.lisp:1:1: error: cl:compile-file is not in version 1"),
         ("(length 5)", "test.lisp:1:1: error: length: expected a sequence: got 5"),

@@ -430,7 +430,7 @@ fn methods_print_where_they_stand_in_a_backtrace() {
     assert_eq!(
         failure("(defmethod f ((x integer)) (+ 1 (g x))) (defmethod g (x) (+ 1 (car x))) (f 1)")
             .backtrace,
-        ["(g (t))", "(f (integer))"]
+        ["(g (t)) test.lisp:1:63", "(f (integer)) test.lisp:1:33"]
     );
     assert_eq!(
         output("(defgeneric f (a &key b) (:documentation \"Adds.\")) (describe 'f)"),

@@ -4,6 +4,7 @@
 use super::balance;
 use super::completion::Names;
 use crate::configuration::{Variables, folder_of};
+use rung_lisp::debugger::Line;
 use rustyline::completion::Completer;
 use rustyline::config::Config;
 use rustyline::error::ReadlineError;
@@ -17,16 +18,6 @@ use std::path::PathBuf;
 
 /// Lines of the prompt that are kept.
 const HISTORY: usize = 10_000;
-
-/// What a line of input was.
-pub enum Line {
-    Text(String),
-    /// Ctrl-C.
-    Interrupted,
-    /// Ctrl-D, or the end of the input.
-    End,
-    Failed(String),
-}
 
 /// The editor with its history file.
 pub struct Input {

@@ -1,6 +1,6 @@
 //! The prompt: reads a form, evaluates it, prints its values, until `:q`, `(quit)` or the end
-//! of the input. An error shows its message and what can be done, and the prompt comes back;
-//! so does Ctrl-C. The line editor is in `editor`.
+//! of the input. An error enters the debugger, which is `rung_lisp::debugger`, and so does Ctrl-C;
+//! here is the terminal that it talks to. The line editor is in `editor`.
 
 mod balance;
 mod completion;
@@ -8,16 +8,19 @@ mod editor;
 
 use crate::configuration::folder_of;
 use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupts;
+use crate::run::report_of;
 use crate::run::{Ended, Running};
-use crate::screen::mutter;
+use crate::screen::{self, Screen, mutter};
 use completion::Names;
-use editor::{Input, Line};
-use rung::Value;
-use rung_lisp::package::CL;
-use rung_lisp::value::list;
+use editor::Input;
+use rung::{Lisp, Value};
+use rung_lisp::debugger::{Console, Line};
 use rung_lisp::{Unhandled, UnhandledKind};
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::rc::Rc;
 
 /// What messages call the text that was typed.
 const TYPED: &str = "prompt";
@@ -31,7 +34,7 @@ const LEAVE: [&str; 4] = [":q", ":quit", ":exit", "quit"];
 /// Reads, evaluates and prints; the exit code.
 pub fn read_and_print(running: &mut Running) -> i32 {
     let invocation = running.invocation;
-    let mut input = match Input::new(&invocation.variables, invocation.screen.colors) {
+    let input = match Input::new(&invocation.variables, invocation.screen.colors) {
         Ok(input) => input,
         Err(reason) => {
             let failure = Failure::new(Exit::File, format!("cannot read the terminal: {reason}"));
@@ -45,13 +48,17 @@ pub fn read_and_print(running: &mut Running) -> i32 {
     if std::io::stdin().is_terminal() {
         invocation.screen.greet(&format!("Rung {VERSION}: {HINTS}"));
     }
-    define_memory(running);
     if let Some(code) = load_init(running) {
         return code;
     }
+    let terminal =
+        Terminal { input, screen: invocation.screen, interrupts: running.interrupts.clone() };
+    let terminal = Rc::new(RefCell::new(terminal));
+    running.session.lisp.set_console(Some(terminal.clone()));
     loop {
         let prompt = format!("{}> ", running.session.lisp.package_name());
-        match input.read(&prompt, Names::of(&running.session.lisp)) {
+        let line = terminal.borrow_mut().read(&running.session.lisp, &prompt);
+        match line {
             Line::Interrupted => {}
             Line::End => return 0,
             Line::Failed(reason) => {
@@ -68,10 +75,41 @@ pub fn read_and_print(running: &mut Running) -> i32 {
     }
 }
 
+/// Where the person is: the line editor, and the two streams.
+struct Terminal {
+    input: Input,
+    screen: Screen,
+    interrupts: Option<Interrupts>,
+}
+
+impl Console for Terminal {
+    fn read(&mut self, lisp: &Lisp, prompt: &str) -> Line {
+        self.input.read(prompt, Names::of(lisp))
+    }
+
+    fn report(&mut self, found: &Unhandled) {
+        self.screen.report(&report_of(found));
+    }
+
+    fn say(&mut self, text: &str) {
+        mutter(text);
+    }
+
+    fn show(&mut self, lines: &[String]) {
+        // A closed pipe ends the session at its next line.
+        let _ = screen::print(&format!("{}\n", lines.join("\n")));
+    }
+
+    fn busy(&mut self) {
+        self.interrupts.iter().for_each(|interrupts| interrupts.busy(true));
+    }
+}
+
 /// Evaluates what was typed; an exit code when the session ends.
 fn answer(running: &mut Running, text: &str) -> Option<i32> {
-    let outcome = running.each_form(TYPED, text, remember_form, |running, values| {
-        remember_values(running, &values);
+    let before = |running: &mut Running, form: &Value| running.session.lisp.remember_form(form);
+    let outcome = running.each_form(TYPED, text, before, |running, values| {
+        running.session.lisp.remember_values(&values);
         if values.is_empty() {
             running.print_line("; no values")
         } else {
@@ -101,10 +139,8 @@ fn stopped(running: &mut Running, ended: &Unhandled) -> Option<i32> {
     }
     match ended.kind {
         UnhandledKind::Interrupt => mutter("; interrupted\n"),
-        _ => {
-            running.report(ended);
-            mutter("restarts:\n  0: [abort] back to the prompt (taken)\n");
-        }
+        UnhandledKind::Abort => {}
+        _ => running.report(ended),
     }
     None
 }
@@ -124,47 +160,4 @@ fn load_init(running: &mut Running) -> Option<i32> {
     }
     let outcome = running.load_file(&file.to_string_lossy());
     outcome.err().and_then(|ended| stopped(running, &ended))
-}
-
-/// The prompt's variables, with values from the start: reading one is never an error.
-fn define_memory(running: &mut Running) {
-    for name in ["-", "+", "++", "+++", "*", "**", "***", "/", "//", "///"] {
-        let lisp = &mut running.session.lisp;
-        let symbol = lisp.intern(CL, name);
-        lisp.packages.export(&lisp.symbols, CL, symbol);
-        set(running, name, Value::Nil);
-    }
-}
-
-fn set(running: &mut Running, name: &str, value: Value) {
-    let lisp = &mut running.session.lisp;
-    let symbol = lisp.intern(CL, name);
-    lisp.set_variable(symbol, value);
-}
-
-fn get(running: &mut Running, name: &str) -> Value {
-    let lisp = &mut running.session.lisp;
-    let symbol = lisp.intern(CL, name);
-    lisp.variable(symbol).clone()
-}
-
-/// Moves what `names` hold one name on; the first gets `value`.
-fn shift(running: &mut Running, names: [&str; 3], value: Value) {
-    let (first, second) = (get(running, names[0]), get(running, names[1]));
-    set(running, names[2], second);
-    set(running, names[1], first);
-    set(running, names[0], value);
-}
-
-/// `-` is the form that is being evaluated, `+` the one before.
-fn remember_form(running: &mut Running, form: &Value) {
-    let before = get(running, "-");
-    shift(running, ["+", "++", "+++"], before);
-    set(running, "-", form.clone());
-}
-
-fn remember_values(running: &mut Running, values: &[Value]) {
-    shift(running, ["/", "//", "///"], list(values.to_vec()));
-    let first = values.first().cloned().unwrap_or_default();
-    shift(running, ["*", "**", "***"], first);
 }

@@ -20,6 +20,7 @@ use crate::heap::Ref;
 use crate::lisp::Lisp;
 use crate::source::Span;
 use crate::stack;
+use crate::symbol;
 use crate::value::{NIL, Value};
 
 /// Where a form's value goes.
@@ -103,7 +104,8 @@ pub fn compile_form(lisp: &mut Lisp, form: &Value) -> Outcome<Ref<Function>> {
     let mut compiler = Compiler { unit: &unit, builders: vec![Builder::default()], span: None };
     compiler.compile(&core, Dest::Tail)?;
     let builder = compiler.builders.pop().unwrap_or_default();
-    let code = builder.finish(NIL, Default::default(), NIL, NIL);
+    let name = Value::symbol(symbol::TOP_LEVEL);
+    let code = builder.finish(name, Default::default(), NIL, NIL);
     Ok(Ref::new(Function::Closure(Closure {
         code: Ref::new(code),
         captures: Ref::new(Default::default()),

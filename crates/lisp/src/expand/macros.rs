@@ -22,6 +22,12 @@ pub static MACROS: &[Native] = &[
     native("defun", "name lambda-list &body body", "Defines a global function.", defun),
     native("defmacro", "name lambda-list &body body", "Defines a global macro.", defmacro),
     native(
+        "define-compiler-macro",
+        "name lambda-list &body body",
+        "Defines what may stand for a call of a function.",
+        define_compiler_macro,
+    ),
+    native(
         "defvar",
         "name &optional value documentation",
         "Declares a variable special and sets it unless it has a value.",
@@ -175,6 +181,12 @@ fn defmacro(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let (name, lambda_list, body) = two("defmacro", &a[0])?;
     let lambda = macro_lambda(lisp, &name, &lambda_list, &body)?;
     Ok(form(symbol::DEFINE_MACRO, [quoted(name), lambda]))
+}
+
+fn define_compiler_macro(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let (name, lambda_list, body) = two("define-compiler-macro", &a[0])?;
+    let lambda = macro_lambda(lisp, &name, &lambda_list, &body)?;
+    Ok(form(symbol::DEFINE_COMPILER_MACRO, [quoted(name), lambda]))
 }
 
 /// The variable is known before the next form is compiled, and before this one's value is.

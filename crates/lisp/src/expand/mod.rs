@@ -175,6 +175,15 @@ impl<'l> Expander<'l> {
             let expansion = self.expand_macro(&expander, form)?;
             return self.convert(&expansion);
         }
+        if let Some(expander) = self.lisp.compiler_macros.get(&name).cloned()
+            && self.lisp.symbols[name].macro_function.is_unbound()
+        {
+            let expansion = self.expand_macro(&expander, form)?;
+            // The same form again says that the call stays as it is.
+            if !expansion.eql(form) {
+                return self.convert(&expansion);
+            }
+        }
         if self.lisp.is_missing(name) {
             // What its arguments mean is not known, and errors in them would mislead.
             return Ok(self.call(Target::Global(name), Vec::new()));

@@ -56,12 +56,30 @@ const HALVES: &[(&str, &str, bool)] = &[
     ("CADR", "CDR", true),
     ("CDAR", "CAR", false),
     ("CDDR", "CDR", false),
-    ("CADDR", "CDDR", true),
-    ("CDDDR", "CDDR", false),
+    ("CAAAR", "CAAR", true),
     ("CAADR", "CADR", true),
     ("CADAR", "CDAR", true),
+    ("CADDR", "CDDR", true),
+    ("CDAAR", "CAAR", false),
     ("CDADR", "CADR", false),
+    ("CDDAR", "CDAR", false),
+    ("CDDDR", "CDDR", false),
+    ("CAAAAR", "CAAAR", true),
+    ("CAAADR", "CAADR", true),
+    ("CAADAR", "CADAR", true),
+    ("CAADDR", "CADDR", true),
+    ("CADAAR", "CDAAR", true),
+    ("CADADR", "CDADR", true),
+    ("CADDAR", "CDDAR", true),
     ("CADDDR", "CDDDR", true),
+    ("CDAAAR", "CAAAR", false),
+    ("CDAADR", "CAADR", false),
+    ("CDADAR", "CADAR", false),
+    ("CDADDR", "CADDR", false),
+    ("CDDAAR", "CDAAR", false),
+    ("CDDADR", "CDADR", false),
+    ("CDDDAR", "CDDAR", false),
+    ("CDDDDR", "CDDDR", false),
 ];
 
 /// How to read and write a place whose arguments have been evaluated.
@@ -113,6 +131,10 @@ impl Expansion {
         match accessor {
             symbol::THE if arguments.len() == 2 => return Expansion::of(lisp, &arguments[1]),
             symbol::VALUES => return Expansion::of_values(lisp, &arguments),
+            symbol::LDB | symbol::MASK_FIELD if arguments.len() == 2 => {
+                let expander = Value::symbol(symbol::BYTE_EXPANSION);
+                return Expansion::of_full(lisp, &expander, place);
+            }
             symbol::GETF if arguments.len() >= 2 => return Expansion::of_getf(lisp, &arguments),
             _ => {}
         }

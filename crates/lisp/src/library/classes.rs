@@ -65,6 +65,8 @@ const BUILT_IN: &[BuiltInClass] = &[
     (symbol::STRING_STREAM, &[symbol::STREAM]),
     (symbol::SYNONYM_STREAM, &[symbol::STREAM]),
     (symbol::TWO_WAY_STREAM, &[symbol::STREAM]),
+    (symbol::ECHO_STREAM, &[symbol::STREAM]),
+    (symbol::READTABLE_TYPE, &[symbol::T]),
     (symbol::BROADCAST_STREAM, &[symbol::STREAM]),
     (symbol::CONCATENATED_STREAM, &[symbol::STREAM]),
 ];
@@ -124,6 +126,7 @@ fn class_of_object(object: &Object) -> Symbol {
         Object::Pathname(_) => symbol::PATHNAME,
         Object::RandomState(_) => symbol::RANDOM_STATE_TYPE,
         Object::Method(_) => symbol::STANDARD_METHOD,
+        Object::Readtable(_) => symbol::READTABLE_TYPE,
         Object::Class(class) => match class.kind {
             ClassKind::Standard => symbol::STANDARD_CLASS,
             ClassKind::Structure => symbol::STRUCTURE_CLASS,
@@ -134,6 +137,7 @@ fn class_of_object(object: &Object) -> Symbol {
             StreamKind::StringInput { .. } | StreamKind::StringOutput(_) => symbol::STRING_STREAM,
             StreamKind::Synonym(_) => symbol::SYNONYM_STREAM,
             StreamKind::TwoWay { .. } => symbol::TWO_WAY_STREAM,
+            StreamKind::Echo { .. } => symbol::ECHO_STREAM,
             StreamKind::Broadcast(_) => symbol::BROADCAST_STREAM,
             StreamKind::Concatenated(_) => symbol::CONCATENATED_STREAM,
             StreamKind::Output(_) | StreamKind::Input { .. } if !stream.name.is_empty() => {

@@ -55,7 +55,7 @@ const CLASSES: &[StandardClass] = &[
     (symbol::READER_ERROR, &[symbol::PARSE_ERROR, symbol::STREAM_ERROR], &[]),
     (symbol::FILE_ERROR, &[symbol::ERROR], &[symbol::KEY_PATHNAME]),
     (symbol::PACKAGE_ERROR, &[symbol::ERROR], &[symbol::KEY_PACKAGE]),
-    (symbol::PRINT_NOT_READABLE, &[symbol::ERROR], &[]),
+    (symbol::PRINT_NOT_READABLE, &[symbol::ERROR], &[symbol::KEY_OBJECT]),
     (symbol::ARRAY_ERROR, &[symbol::ERROR], &[symbol::KEY_OPERATION, symbol::KEY_ARGUMENTS]),
     (symbol::SHAPE_ERROR, &[symbol::ARRAY_ERROR], &[]),
     (symbol::AXIS_ERROR, &[symbol::ARRAY_ERROR], &[]),
@@ -86,6 +86,9 @@ pub(crate) fn define_standard_classes(lisp: &mut Lisp) {
             lisp.packages.export(&lisp.symbols, home, *name);
         }
     }
+    // Made by `%make-restart` in the library, which says what the slots are.
+    let made = define_class(lisp, symbol::RESTART, ClassKind::Structure, Definition::default());
+    debug_assert!(made.is_ok(), "a class without superclasses");
 }
 
 impl Lisp {
@@ -99,6 +102,11 @@ impl Lisp {
     pub fn run_handlers(&mut self, condition: &Value) -> Outcome<()> {
         crate::stack::check("the handlers")?;
         let depth = self.bindings.len();
+        let stops = self.variable(symbol::BREAK_ON_SIGNALS).clone();
+        if stops.truth() && types::is_of_type(self, condition, &stops)? {
+            let stop = Value::symbol(symbol::BREAK_ON_SIGNAL);
+            self.call(&stop, std::slice::from_ref(condition))?;
+        }
         let mut clusters = self.variable(symbol::HANDLERS).clone();
         while let Value::Cons(pair) = clusters {
             let (cluster, outer) = (pair.car(), pair.cdr());
@@ -185,8 +193,12 @@ pub static CONDITIONS: &[Native] = &[
         lisp.flush(&stream)?;
         Ok(NIL)
     }),
-    native("invoke-debugger", "condition", "Ends the program with the condition.", |_, a| {
-        Err(EscapeKind::Unhandled(a[0].clone()).into())
+    native("invoke-debugger", "condition", "Asks nobody any more: the debugger.", |_, a| {
+        match a[0].as_condition() {
+            Some(condition) => condition.asked.set(true),
+            None => return Err(Escape::wrong_type("invoke-debugger", symbol::CONDITION, &a[0])),
+        }
+        Err(EscapeKind::Signal(a[0].clone()).into())
     }),
     native("make-condition", "class &rest initargs", "A new condition.", |lisp, a| {
         match a[0].as_symbol() {
@@ -272,6 +284,9 @@ pub static CONDITIONS: &[Native] = &[
     native("package-error-package", "condition", "The package.", |_, a| {
         standard_slot(a, symbol::KEY_PACKAGE)
     }),
+    native("print-not-readable-object", "condition", "What cannot be read back.", |_, a| {
+        standard_slot(a, symbol::KEY_OBJECT)
+    }),
     native("rung:array-error-operation", "condition", "The operation.", |_, a| {
         standard_slot(a, symbol::KEY_OPERATION)
     }),
@@ -279,7 +294,7 @@ pub static CONDITIONS: &[Native] = &[
         standard_slot(a, symbol::KEY_ARGUMENTS)
     }),
     native("rung:backtrace", "&optional n", "The names of the running functions.", |lisp, _| {
-        Ok(list(lisp.backtrace.clone()))
+        Ok(list(lisp.backtrace.iter().map(|frame| frame.0.clone()).collect::<Vec<_>>()))
     }),
 ];
 

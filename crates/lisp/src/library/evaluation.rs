@@ -21,12 +21,8 @@ pub static EVALUATION: &[Native] = &[
     native(
         "compile",
         "name &optional definition",
-        "Compiles; all functions are.",
-        |lisp, a| match a.get(1) {
-            Some(definition) if definition.as_cons().is_some() => lisp.eval_form(definition),
-            Some(function) => Ok(function.clone()),
-            None => Ok(a[0].clone()),
-        },
+        "Compiles, as all functions are: the name or the function, and twice nil.",
+        compile,
     ),
     native("apply", "function &rest arguments", "Calls with a list of arguments.", apply),
     native("funcall", "function &rest arguments", "Calls a function.", |lisp, a| {
@@ -53,7 +49,7 @@ pub static EVALUATION: &[Native] = &[
     native("compiled-function-p", "object", "Whether it is a function.", |_, a| {
         Ok(Value::boolean(a[0].as_function().is_some()))
     }),
-    native("function-name", "object", "The name of a function.", |_, a| {
+    native("rung::%function-name", "object", "The name of a function.", |_, a| {
         Ok(match a[0].as_function().map(|f| &**f) {
             Some(Function::Closure(closure)) => closure.code.name.clone(),
             Some(Function::Native(native)) => Value::symbol(native.name),
@@ -101,6 +97,36 @@ pub static EVALUATION: &[Native] = &[
     native("rung::%set-macro-function", "symbol function", "Sets an expander.", |lisp, a| {
         define_macro(lisp, &a[0], a[1].clone())?;
         Ok(a[1].clone())
+    }),
+    native(
+        "compiler-macro-function",
+        "name &optional environment",
+        "The expander of a compiler macro, or nil.",
+        |lisp, a| {
+            let name = compiler_macro_name("compiler-macro-function", &a[0])?;
+            Ok(lisp.compiler_macros.get(&name).cloned().unwrap_or_default())
+        },
+    ),
+    native(
+        "(setf compiler-macro-function)",
+        "function name &optional environment",
+        "Sets the expander of a compiler macro; nil removes it.",
+        |lisp, a| {
+            let name = compiler_macro_name("(setf compiler-macro-function)", &a[1])?;
+            match &a[0] {
+                Value::Nil => lisp.compiler_macros.remove(&name),
+                function => {
+                    let function = Value::Function(lisp.function_of(function)?);
+                    lisp.compiler_macros.insert(name, function)
+                }
+            };
+            Ok(a[0].clone())
+        },
+    ),
+    native("rung::%define-compiler-macro", "name function", "Defines one.", |lisp, a| {
+        let name = compiler_macro_name("define-compiler-macro", &a[0])?;
+        lisp.compiler_macros.insert(name, a[1].clone());
+        Ok(a[0].clone())
     }),
     native("special-operator-p", "symbol", "Whether it names a special operator.", |_, a| {
         Ok(Value::boolean(a[0].as_symbol().is_some_and(|s| special_operator(s).is_some())))
@@ -249,6 +275,50 @@ pub static EVALUATION: &[Native] = &[
     native("uiop:quit", "&optional code", "Ends the program.", quit),
 ];
 
+fn compile(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let function = match a.get(1).filter(|definition| definition.truth()) {
+        Some(definition) if definition.as_cons().is_some() => lisp.eval_form(definition)?,
+        Some(function) => Value::Function(lisp.function_of(function)?),
+        None if a[0].as_function().is_some() => a[0].clone(),
+        None => fdefinition(lisp, &a[..1])?,
+    };
+    let first = match function_name(&a[0]) {
+        Some((name, false)) if name == symbol::NIL => function,
+        Some((name, false)) if !lisp.symbols[name].macro_function.is_unbound() => {
+            define_macro(lisp, &a[0], function)?;
+            a[0].clone()
+        }
+        Some(_) if a.get(1).is_some_and(Value::truth) => {
+            define(lisp, &a[0], function)?;
+            a[0].clone()
+        }
+        _ => a[0].clone(),
+    };
+    Ok(lisp.values(vec![first, NIL, NIL]))
+}
+
+/// What the machine runs for a function, one instruction a line.
+pub(super) fn disassembled(lisp: &mut Lisp, a: &[Value]) -> Outcome<String> {
+    let function = match a[0].as_cons().is_some_and(|pair| pair.car().is_symbol(symbol::LAMBDA)) {
+        true => lisp.eval_form(&a[0])?,
+        false if a[0].as_function().is_some() => a[0].clone(),
+        false => fdefinition(lisp, a)?,
+    };
+    let shown = crate::printer::prin1(lisp, &function)?;
+    Ok(match function.as_function().map(|function| &**function) {
+        Some(Function::Closure(closure)) => {
+            let code = &closure.code;
+            let mut text = format!("{shown}: {} registers\n", code.registers);
+            for (pc, op) in code.ops.iter().enumerate() {
+                text += &format!("{pc:>5}  {op:?}\n");
+            }
+            text
+        }
+        Some(Function::Generic(_)) => format!("{shown} is a generic function\n"),
+        _ => format!("{shown} is written in Rust\n"),
+    })
+}
+
 fn apply(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let Some((last, first)) = a[1..].split_last() else {
         return lisp.call_keeping_values(&a[0], &[]);
@@ -347,6 +417,14 @@ fn define_variable(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         lisp.documentation.insert((name, symbol::VARIABLE), a[3].clone());
     }
     Ok(a[1].clone())
+}
+
+/// A symbol; that calls of `(setf NAME)` have no compiler macros is allowed.
+fn compiler_macro_name(operator: &str, name: &Value) -> Outcome<Symbol> {
+    match function_name(name) {
+        Some((name, false)) => Ok(name),
+        _ => Err(Escape::wrong_type(operator, symbol::SYMBOL, name)),
+    }
 }
 
 /// The lambda list of a function as data, for `describe`.

@@ -146,6 +146,21 @@ pub static LISTS: &[Native] = &[
     native("rung::%set-cdr", "pair value", "Replaces the cdr.", |_, a| {
         set_half("(setf cdr)", &a[0], a[1].clone(), false)
     }),
+    native("(setf sixth)", "new list", "Sets the sixth element.", |_, a| {
+        set_nth("(setf sixth)", 5, a)
+    }),
+    native("(setf seventh)", "new list", "Sets the seventh element.", |_, a| {
+        set_nth("(setf seventh)", 6, a)
+    }),
+    native("(setf eighth)", "new list", "Sets the eighth element.", |_, a| {
+        set_nth("(setf eighth)", 7, a)
+    }),
+    native("(setf ninth)", "new list", "Sets the ninth element.", |_, a| {
+        set_nth("(setf ninth)", 8, a)
+    }),
+    native("(setf tenth)", "new list", "Sets the tenth element.", |_, a| {
+        set_nth("(setf tenth)", 9, a)
+    }),
     native("nth", "n list", "The element at a position.", |_, a| {
         car(&nthcdr("nth", &a[0], &a[1])?)
     }),
@@ -203,7 +218,10 @@ pub static LISTS: &[Native] = &[
         Ok(list_with_tail(all, walk.rest().clone()))
     }),
     native("list-length", "list", "The length, or nil for a circular list.", |_, a| {
-        Ok(list_elements("list-length", &a[0]).map_or(NIL, |all| Value::size(all.len())))
+        if a[0].is_circular() {
+            return Ok(NIL);
+        }
+        Ok(Value::size(list_elements("list-length", &a[0])?.len()))
     }),
     native("make-list", "size &key initial-element", "A list of equal elements.", |lisp, a| {
         let [initial] = keywords(lisp, &a[1..], [symbol::KEY_INITIAL_ELEMENT])?;
@@ -297,6 +315,10 @@ fn set_half(operator: &str, pair: &Value, value: Value, first: bool) -> Outcome 
     Ok(value)
 }
 
+fn set_nth(operator: &str, n: i64, a: &[Value]) -> Outcome {
+    set_half(operator, &nthcdr(operator, &Value::Fixnum(n), &a[1])?, a[0].clone(), true)
+}
+
 fn nthcdr(operator: &str, n: &Value, list: &Value) -> Outcome {
     let wrong = || Escape::wrong_type(operator, symbol::UNSIGNED_BYTE, n);
     let mut n = n.as_index().ok_or_else(wrong)?;
@@ -342,7 +364,7 @@ fn matcher(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome<Matcher> {
 
 /// The first pair of a list that `find` stops at, looking for Ctrl-C on the way.
 fn first_pair(
-    lisp: &Lisp,
+    lisp: &mut Lisp,
     operator: &str,
     list: &Value,
     find: impl Fn(&Value) -> Stop,

@@ -19,6 +19,11 @@ use super::evaluation::no_environment;
 const TEXTS: &[&str] = &[
     include_str!("../../lisp/macros.lisp"),
     include_str!("../../lisp/lists.lisp"),
+    include_str!("../../lisp/arrays.lisp"),
+    include_str!("../../lisp/environment.lisp"),
+    include_str!("../../lisp/files.lisp"),
+    include_str!("../../lisp/types.lisp"),
+    include_str!("../../lisp/pprint.lisp"),
     include_str!("../../lisp/loop.lisp"),
     include_str!("../../lisp/conditions.lisp"),
     include_str!("../../lisp/structures.lisp"),
@@ -175,6 +180,7 @@ impl Lisp {
         let depth = self.bindings.len();
         let name = Value::object(Object::Pathname(path.to_string()));
         self.bind(symbol::CURRENT_PACKAGE, self.variable(symbol::CURRENT_PACKAGE).clone());
+        self.bind(symbol::READTABLE, self.variable(symbol::READTABLE).clone());
         self.bind(symbol::LOAD_PATHNAME, name.clone());
         self.bind(symbol::LOAD_TRUENAME, name);
         let loaded = self.load_text(path, &text);

@@ -22,9 +22,11 @@ pub mod numbers_random;
 pub mod packages;
 pub mod pathnames;
 pub(crate) mod protocols;
+mod readtables;
 mod sequence_pairs;
 pub mod sequence_parts;
 pub mod sequences;
+mod stream_parts;
 pub mod streams;
 pub mod strings;
 pub mod structures;
@@ -61,6 +63,7 @@ fn tables() -> Vec<&'static [Native]> {
         tables::TABLES,
         arrays::ARRAYS,
         streams::STREAMS,
+        stream_parts::STREAMS,
         pathnames::PATHNAMES,
         conditions::CONDITIONS,
         packages::PACKAGES,
@@ -79,6 +82,7 @@ fn tables() -> Vec<&'static [Native]> {
         strings::STRINGS,
         characters::CHARACTERS,
         crate::reader::READER,
+        readtables::READTABLES,
         crate::printer::PRINTER,
         crate::format::FORMAT,
     ];
@@ -199,7 +203,46 @@ pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
     }
 }
 
+/// The operations of `boole`, in the order of their numbers.
+const BOOLE: [&str; 16] = [
+    "CLR", "SET", "1", "2", "C1", "C2", "AND", "IOR", "XOR", "EQV", "NAND", "NOR", "ANDC1",
+    "ANDC2", "ORC1", "ORC2",
+];
+
+/// Variables that nothing but the program reads.
+const OTHER_VARIABLES: [&str; 15] = [
+    "**",
+    "***",
+    "++",
+    "+++",
+    "//",
+    "///",
+    "*",
+    "+",
+    "/",
+    "-",
+    "*LOAD-PRINT*",
+    "*LOAD-VERBOSE*",
+    "*COMPILE-PRINT*",
+    "*COMPILE-VERBOSE*",
+    "*COMPILE-FILE-PATHNAME*",
+];
+
+fn define_other_variables(lisp: &mut Lisp) {
+    for (number, name) in BOOLE.iter().enumerate() {
+        let symbol = intern_named(lisp, &format!("boole-{name}"));
+        lisp.symbols[symbol].value = Value::size(number);
+        lisp.symbols[symbol].kind = VariableKind::Constant;
+    }
+    for name in OTHER_VARIABLES.iter().chain(["*COMPILE-FILE-TRUENAME*"].iter()) {
+        let symbol = intern_named(lisp, name);
+        lisp.symbols[symbol].value = NIL;
+        lisp.symbols[symbol].kind = VariableKind::Special;
+    }
+}
+
 fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): StandardStreams) {
+    define_other_variables(lisp);
     let constants = [(symbol::T, T), (symbol::NIL, NIL)];
     for (name, value) in constants {
         lisp.symbols[name].value = value;
@@ -219,6 +262,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
     let format = Value::symbol(symbol::DOUBLE_FLOAT);
     let package = Value::object(Object::Package(package::CL_USER));
     let features = features(lisp);
+    let readtable = Value::object(Object::Readtable(Box::default()));
     let specials = [
         (symbol::STANDARD_INPUT, input),
         (symbol::STANDARD_OUTPUT, output),
@@ -232,7 +276,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         (symbol::READ_BASE, Value::Fixnum(10)),
         (symbol::READ_EVAL, T),
         (symbol::READ_SUPPRESS, NIL),
-        (symbol::READTABLE, NIL),
+        (symbol::READTABLE, readtable),
         (symbol::PRINT_BASE, Value::Fixnum(10)),
         (symbol::PRINT_RADIX, NIL),
         (symbol::PRINT_CASE, Value::symbol(symbol::KEY_UPCASE)),
@@ -260,6 +304,8 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         (symbol::RANDOM_STATE, numbers_random::state_value(Default::default())),
         (symbol::HANDLERS, NIL),
         (symbol::RESTARTS, NIL),
+        (symbol::CONDITION_RESTARTS, NIL),
+        (symbol::TRACED, NIL),
         (symbol::DEFAULT_PATHNAME_DEFAULTS, Value::object(Object::Pathname(String::new()))),
     ];
     for (name, value) in specials {

@@ -6,10 +6,11 @@ use std::path::{MAIN_SEPARATOR, Path};
 use super::loading::cannot_open;
 use super::streams::path_of;
 use crate::condition::Outcome;
+use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::object::Object;
 use crate::symbol;
-use crate::value::{NIL, Value};
+use crate::value::{NIL, Value, list};
 
 fn pathname(path: impl Into<String>) -> Value {
     Value::object(Object::Pathname(path.into()))
@@ -50,6 +51,41 @@ fn merge(path: &str, default: &str) -> String {
     }
 }
 
+fn wild(lisp: &mut Lisp) -> Value {
+    lisp.keyword("WILD")
+}
+
+/// The folders of a directory as the standard lists them.
+fn directory(lisp: &mut Lisp, text: &str) -> Value {
+    if text.is_empty() {
+        return NIL;
+    }
+    let kind = if Path::new(text).is_absolute() { "ABSOLUTE" } else { "RELATIVE" };
+    let mut parts = vec![lisp.keyword(kind)];
+    for part in text.split(std::path::is_separator).filter(|part| !part.is_empty()) {
+        parts.push(match part {
+            "*" => wild(lisp),
+            "**" => lisp.keyword("WILD-INFERIORS"),
+            ".." => lisp.keyword("UP"),
+            "." => continue,
+            part => Value::string(part),
+        });
+    }
+    list(parts)
+}
+
+/// What a folder holds, or the folders in it; nothing when it cannot be read.
+fn entries(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let folder = path_of(lisp, "directory", &a[0])?;
+    let folder = if folder.is_empty() { "." } else { &folder };
+    let found = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let wanted = found.filter(|entry| !a[1].truth() || entry.path().is_dir());
+    let names = wanted.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    Ok(list(names.iter().map(|name| Value::string(name)).collect::<Vec<_>>()))
+}
+
 /// Functions on pathnames.
 pub static PATHNAMES: &[Native] = &[
     native(
@@ -78,16 +114,42 @@ pub static PATHNAMES: &[Native] = &[
         let path = path_of(lisp, "file-namestring", &a[0])?;
         Ok(Value::string(split(&path).1))
     }),
-    native("pathname-name", "path", "The name of a path without its type, or nil.", |lisp, a| {
-        let path = path_of(lisp, "pathname-name", &a[0])?;
-        Ok(text_or_nil(name_and_type(split(&path).1).0))
-    }),
-    native("pathname-type", "path", "The type of a path, what follows its last dot, or nil.", {
+    native(
+        "pathname-directory",
+        "path &key case",
+        "The directory of a path: (:absolute \"a\" \"b\") or (:relative \"a\"), or nil.",
         |lisp, a| {
-            let path = path_of(lisp, "pathname-type", &a[0])?;
-            Ok(name_and_type(split(&path).1).1.map_or(NIL, Value::string))
-        }
-    }),
+            let path = path_of(lisp, "pathname-directory", &a[0])?;
+            Ok(directory(lisp, split(&path).0))
+        },
+    ),
+    native("rung::%entries", "folder folders", "The names in a folder, in order.", entries),
+    native(
+        "pathname-name",
+        "path &key case",
+        "The name of a path without its type, or nil.",
+        |lisp, a| {
+            let path = path_of(lisp, "pathname-name", &a[0])?;
+            Ok(match name_and_type(split(&path).1).0 {
+                "*" => wild(lisp),
+                name => text_or_nil(name),
+            })
+        },
+    ),
+    native(
+        "pathname-type",
+        "path &key case",
+        "The type of a path, what follows its last dot, or nil.",
+        {
+            |lisp, a| {
+                let path = path_of(lisp, "pathname-type", &a[0])?;
+                Ok(match name_and_type(split(&path).1).1 {
+                    Some("*") => wild(lisp),
+                    kind => kind.map_or(NIL, Value::string),
+                })
+            }
+        },
+    ),
     native("truename", "path", "The absolute pathname of a file that exists.", |lisp, a| {
         let path = path_of(lisp, "truename", &a[0])?;
         let found = std::fs::canonicalize(&path).map_err(|error| cannot_open(&path, &error))?;

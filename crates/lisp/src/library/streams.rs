@@ -12,7 +12,7 @@ use crate::value::{NIL, T, Value};
 
 use super::loading::cannot_open;
 
-fn stream_of<'v>(operator: &str, value: &'v Value) -> Outcome<&'v Stream> {
+pub(super) fn stream_of<'v>(operator: &str, value: &'v Value) -> Outcome<&'v Stream> {
     match value.as_object() {
         Some(Object::Stream(stream)) => Ok(stream),
         _ => Err(Escape::wrong_type(operator, symbol::STREAM, value)),
@@ -29,6 +29,8 @@ enum Route {
     Here,
     Other(Value),
     Several(Vec<Value>),
+    /// What is taken from the first is written to the second.
+    Echo(Value, Value),
 }
 
 impl Lisp {
@@ -54,6 +56,8 @@ impl Lisp {
     fn route(&self, stream: &Value, output: bool) -> Outcome<Route> {
         Ok(match &*stream_of("stream", stream)?.kind.borrow() {
             StreamKind::Synonym(name) => Route::Other(self.variable(*name).clone()),
+            StreamKind::Echo { output: to, .. } if output => Route::Other(to.clone()),
+            StreamKind::Echo { input, output: to } => Route::Echo(input.clone(), to.clone()),
             StreamKind::TwoWay { input, output: to } => {
                 Route::Other(if output { to.clone() } else { input.clone() })
             }
@@ -72,6 +76,7 @@ impl Lisp {
             Route::Several(streams) => {
                 streams.iter().try_for_each(|stream| self.write(stream, text))
             }
+            Route::Echo(..) => Ok(()),
         }
     }
 
@@ -81,7 +86,7 @@ impl Lisp {
         match self.route(stream, true)? {
             Route::Here => Ok(stream_of("interactive-stream-p", stream)?.terminal.get()),
             Route::Other(stream) => self.is_terminal(&stream),
-            Route::Several(_) => Ok(false),
+            Route::Several(_) | Route::Echo(..) => Ok(false),
         }
     }
 
@@ -100,6 +105,7 @@ impl Lisp {
             Route::Here => stream_of("finish-output", stream)?.flush_here(),
             Route::Other(stream) => self.flush(&stream),
             Route::Several(streams) => streams.iter().try_for_each(|stream| self.flush(stream)),
+            Route::Echo(..) => Ok(()),
         }
     }
 
@@ -122,6 +128,13 @@ impl Lisp {
                 stream_of("read-char", stream)?.next_here(take)
             }
             Route::Other(stream) => self.next_character(&stream, take),
+            Route::Echo(input, output) => {
+                let next = self.next_character(&input, take)?;
+                if let (Some(c), true) = (next, take) {
+                    self.write(&output, c.encode_utf8(&mut [0; 4]))?;
+                }
+                Ok(next)
+            }
             Route::Several(streams) => {
                 for stream in &streams {
                     if let Some(next) = self.next_character(stream, take)? {
@@ -146,7 +159,7 @@ impl Lisp {
     fn unread(&mut self, stream: &Value) -> Outcome<()> {
         match self.route(stream, false)? {
             Route::Here => stream_of("unread-char", stream)?.unread_here(),
-            Route::Other(stream) => self.unread(&stream),
+            Route::Other(stream) | Route::Echo(stream, _) => self.unread(&stream),
             Route::Several(_) => Err(Escape::error("unread-char: not on this stream")),
         }
     }
@@ -312,7 +325,7 @@ pub static STREAMS: &[Native] = &[
             a.get(2),
             text.len(),
         )?;
-        let characters = text.characters.borrow()[start..end].to_vec();
+        let characters = text.characters.borrow()[start..end].into();
         let kind = StreamKind::StringInput { characters, position: 0 };
         Ok(Value::object(Object::Stream(Stream::new(kind))))
     }),
@@ -380,6 +393,7 @@ pub static STREAMS: &[Native] = &[
         match &mut *stream.kind.borrow_mut() {
             StreamKind::Output(writer) => {
                 writer.write_all(&[byte]).map_err(|error| stream.failed("write", &error))?;
+                stream.bytes.set(stream.bytes.get() + 1);
             }
             _ => return Err(Escape::of(symbol::STREAM_ERROR, "write-byte: not on this stream")),
         }
@@ -395,7 +409,10 @@ fn read_byte(_: &mut Lisp, a: &[Value]) -> Outcome {
         _ => return Err(Escape::of(symbol::STREAM_ERROR, "read-byte: not on this stream")),
     };
     match count {
-        Ok(1) => Ok(Value::Fixnum(i64::from(byte[0]))),
+        Ok(1) => {
+            stream.bytes.set(stream.bytes.get() + 1);
+            Ok(Value::Fixnum(i64::from(byte[0])))
+        }
         Ok(_) => at_end(a, 1, &a[0]),
         Err(error) => Err(stream.failed("read", &error)),
     }
@@ -446,7 +463,7 @@ pub fn path_of(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<String> {
         Value::String(text) => text.to_text(),
         other => match other.as_object() {
             Some(Object::Pathname(path)) => path.clone(),
-            Some(Object::Stream(stream)) if !stream.name.is_empty() => stream.name.clone(),
+            Some(Object::Stream(stream)) if !stream.name.is_empty() => stream.name.to_string(),
             _ => return Err(Escape::wrong_type(operator, symbol::PATHNAME, other)),
         },
     };
@@ -460,6 +477,14 @@ pub fn path_of(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<String> {
     }
 }
 
+/// Whether `:element-type` asks for bytes: `(unsigned-byte 8)`, `unsigned-byte`, `integer`...
+fn is_bytes(kind: &Value) -> bool {
+    let head = kind.as_cons().map_or_else(|| kind.clone(), |pair| pair.car());
+    [symbol::UNSIGNED_BYTE, symbol::SIGNED_BYTE, symbol::INTEGER, symbol::BIT, symbol::MOD]
+        .iter()
+        .any(|name| head.is_symbol(*name))
+}
+
 fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let path = path_of(lisp, "open", &a[0])?;
     let external = lisp.intern(crate::package::KEYWORD, "EXTERNAL-FORMAT");
@@ -470,12 +495,16 @@ fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         symbol::KEY_ELEMENT_TYPE,
         external,
     ];
-    let [direction, if_exists, if_missing, ..] = keywords(lisp, &a[1..], names)?;
+    let [direction, if_exists, if_missing, element_type, _] = keywords(lisp, &a[1..], names)?;
+    let binary = element_type.is_some_and(|kind| is_bytes(&kind));
     let direction = direction.and_then(|value| value.as_symbol());
     let failed = |error: std::io::Error| cannot_open(&path, &error);
     let missing = if_missing.as_ref();
-    let named =
-        |kind| Value::object(Object::Stream(Stream { name: path.clone(), ..Stream::new(kind) }));
+    let named = |kind| {
+        let stream = Stream { name: path.as_str().into(), ..Stream::new(kind) };
+        stream.binary.set(binary);
+        Value::object(Object::Stream(stream))
+    };
     match direction.unwrap_or(symbol::KEY_INPUT) {
         symbol::KEY_INPUT | symbol::KEY_PROBE => {
             let file = match std::fs::File::open(&path) {

@@ -13,6 +13,9 @@ use crate::value::{NIL, T, Value, list};
 use super::protocols;
 use super::streams::path_of;
 
+/// Seconds from 1900, where the standard begins to count, to 1970, where the system does.
+pub(super) const EPOCH: i64 = 2_208_988_800;
+
 fn since_epoch() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
@@ -54,8 +57,7 @@ pub static SYSTEM: &[Native] = &[
         Ok(Value::Fixnum(lisp.started.elapsed().as_millis() as i64))
     }),
     native("get-universal-time", "", "Seconds since 1900.", |_, _| {
-        // The standard counts from 1900, the system from 1970.
-        Ok(Value::Fixnum(since_epoch().as_secs() as i64 + 2_208_988_800))
+        Ok(Value::Fixnum(since_epoch().as_secs() as i64 + EPOCH))
     }),
     native("rung:now", "", "Seconds as a double.", |_, _| {
         Ok(Value::Double(since_epoch().as_secs_f64()))
@@ -70,9 +72,7 @@ pub static SYSTEM: &[Native] = &[
             .ok_or_else(|| Escape::wrong_type("sleep", symbol::REAL, &a[0]))?;
         let end = std::time::Instant::now() + Duration::from_secs_f64(seconds.min(1e9));
         loop {
-            if lisp.interrupted() {
-                return Err(crate::condition::EscapeKind::Interrupt.into());
-            }
+            lisp.poll()?;
             let left = end.saturating_duration_since(std::time::Instant::now());
             if left.is_zero() {
                 return Ok(NIL);
@@ -119,6 +119,25 @@ pub static SYSTEM: &[Native] = &[
         lisp.write(&stream, &text)?;
         Ok(lisp.values(Vec::new()))
     }),
+    native("disassemble", "function", "Prints what the machine runs.", |lisp, a| {
+        let text = super::evaluation::disassembled(lisp, a)?;
+        let stream = lisp.variable(symbol::STANDARD_OUTPUT).clone();
+        lisp.write(&stream, &text)?;
+        Ok(NIL)
+    }),
+    native("room", "&optional how-much", "Prints what is in memory.", |lisp, _| {
+        let text = format!(
+            "{} symbols, {} packages, {} classes, {} source texts\n{}",
+            lisp.symbols.count(),
+            lisp.packages.all().count(),
+            lisp.classes.len(),
+            lisp.sources.len(),
+            resident()
+        );
+        let stream = lisp.variable(symbol::STANDARD_OUTPUT).clone();
+        lisp.write(&stream, &text)?;
+        Ok(lisp.values(Vec::new()))
+    }),
     native("apropos-list", "text &optional package", "Symbols whose name contains it.", |l, a| {
         Ok(list(apropos(l, a)?))
     }),
@@ -135,6 +154,21 @@ pub static SYSTEM: &[Native] = &[
         Ok(super::evaluation::lambda_list(lisp, &function))
     }),
 ];
+
+/// What the system says of this process, where it can be asked.
+fn resident() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let lines = status.lines().filter_map(|line| {
+        let (name, size) = line.split_once(':')?;
+        let words = match name {
+            "VmRSS" => "memory now",
+            "VmHWM" => "memory at most",
+            _ => return None,
+        };
+        Some(format!("{words}: {}\n", size.trim()))
+    });
+    lines.collect()
+}
 
 fn provide(lisp: &mut Lisp, name: &str) {
     let modules = lisp.variable(symbol::MODULES).clone();

@@ -35,7 +35,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
     let object = |test: fn(&Object) -> bool| value.as_object().is_some_and(test);
     Some(match name {
         symbol::T => true,
-        symbol::NIL => false,
+        symbol::NIL | symbol::EXTENDED_CHAR => false,
         symbol::NULL => value.is_nil(),
         symbol::SYMBOL => value.as_symbol().is_some(),
         symbol::KEYWORD_TYPE => value
@@ -93,6 +93,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
             ),
             _ => false,
         }),
+        symbol::READTABLE_TYPE => value.as_readtable().is_some(),
         symbol::PATHNAME => object(|o| matches!(o, Object::Pathname(_))),
         symbol::CLASS => object(|o| matches!(o, Object::Class(_))),
         symbol::STANDARD_OBJECT => object(|o| matches!(o, Object::Standard(_))),
@@ -376,12 +377,13 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
             Object::Class(_) | Object::Method(_) => super::classes::built_in_class(value),
             Object::Instance(instance) => super::structures::class_name(instance),
             Object::Pathname(_) => symbol::PATHNAME,
+            Object::Readtable(_) => symbol::READTABLE_TYPE,
             Object::Array(_) | Object::Packed(_) => return array_type(value),
             Object::Foreign(thing) => match thing.type_name() {
                 Some(name) => lisp.intern(crate::package::RUNG, name),
                 None => symbol::T,
             },
-            Object::RandomState(_) => symbol::T,
+            Object::RandomState(_) => symbol::RANDOM_STATE_TYPE,
         },
     };
     Value::symbol(name)
@@ -410,6 +412,9 @@ pub static TYPES: &[Native] = &[
         "Whether a type is part of another.",
         subtypep,
     ),
+    native("rung::%expanded-type", "type", "Without names that deftype made.", |lisp, a| {
+        expanded(lisp, &a[0])
+    }),
     native("rung::%define-type", "name expander", "What deftype does.", |lisp, a| {
         if let Some(name) = a[0].as_symbol() {
             lisp.types.insert(name, a[1].clone());
@@ -502,7 +507,7 @@ const ABOVE: &[(Symbol, &[Symbol])] = &[
     (symbol::FLOAT, &[symbol::REAL]),
     (symbol::REAL, &[symbol::NUMBER]),
     (symbol::COMPLEX, &[symbol::NUMBER]),
-    (symbol::NULL, &[symbol::SYMBOL, symbol::LIST]),
+    (symbol::NULL, &[symbol::SYMBOL, symbol::LIST, symbol::BOOLEAN]),
     (symbol::KEYWORD_TYPE, &[symbol::SYMBOL]),
     (symbol::BOOLEAN, &[symbol::SYMBOL]),
     (symbol::CONS, &[symbol::LIST]),
@@ -521,6 +526,9 @@ pub(super) fn is_below(lisp: &Lisp, name: Symbol, other: Symbol) -> bool {
     if name == other || other == symbol::T || name == symbol::NIL {
         return true;
     }
+    if other == symbol::ATOM {
+        return ![symbol::CONS, symbol::LIST, symbol::SEQUENCE, symbol::T].contains(&name);
+    }
     let above = ABOVE.iter().filter(|entry| entry.0 == name).flat_map(|entry| entry.1);
     let mut above = above.copied();
     lisp.class_inherits(name, other) || above.any(|next| is_below(lisp, next, other))
@@ -531,6 +539,10 @@ fn expanded(lisp: &mut Lisp, specifier: &Value) -> Outcome {
     crate::stack::check("the type")?;
     if let Some(class) = specifier.as_class() {
         return Ok(Value::symbol(class.name.get()));
+    }
+    // The same type by another name.
+    if specifier.is_symbol(symbol::BASE_CHAR) {
+        return Ok(Value::symbol(symbol::CHARACTER));
     }
     let (head, parts) = match specifier {
         Value::Cons(pair) => (pair.car(), specifier.elements().skip(1).collect::<Vec<_>>()),
@@ -553,7 +565,10 @@ fn subtypep(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         _ if types_complex::is_complex(&type_) => {
             types_complex::is_below_type(lisp, &type_, &other)
         }
-        _ => crate::equality::equal(&type_, &other).then_some(true),
+        _ => {
+            let compare = Value::symbol(symbol::COMPOUND_SUBTYPEP);
+            return lisp.call_keeping_values(&compare, &[type_, other]);
+        }
     };
     let (yes, sure) = (answer.unwrap_or(false), answer.is_some());
     Ok(lisp.values(vec![Value::boolean(yes), Value::boolean(sure)]))

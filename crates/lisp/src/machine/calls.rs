@@ -269,6 +269,7 @@ fn keyword_values(lisp: &Lisp, shape: &Parameters, arguments: &[Value]) -> Outco
 pub(crate) fn function_name(lisp: &Lisp, name: &Value) -> String {
     match name {
         Value::Nil => "lambda".to_string(),
+        Value::Symbol(symbol::TOP_LEVEL) => "top level".to_string(),
         name => lisp.brief(name).to_lowercase(),
     }
 }
@@ -289,11 +290,8 @@ impl Lisp {
 
     /// An escape if Ctrl-C was pressed.
     #[inline(always)]
-    pub(crate) fn poll(&self) -> Outcome<()> {
-        if self.interrupted() {
-            return Err(crate::condition::EscapeKind::Interrupt.into());
-        }
-        Ok(())
+    pub(crate) fn poll(&mut self) -> Outcome<()> {
+        if self.interrupted() { self.interrupt() } else { Ok(()) }
     }
 
     /// The function that a function designator means.

@@ -70,7 +70,8 @@ impl Machine {
         macro_rules! poll {
             () => {
                 if lisp.interrupted() {
-                    stop!(EscapeKind::Interrupt.into());
+                    settle!();
+                    attempt!(self.interrupt(lisp));
                 }
             };
         }

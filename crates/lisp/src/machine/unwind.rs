@@ -8,6 +8,9 @@ use crate::value::{NIL, Value};
 
 use super::{Machine, Pending};
 
+/// So many frames are remembered: a deep recursion repeats itself.
+const FRAMES_KEPT: usize = 50;
+
 /// An entry of the control stack: somewhere an escape may go on, with what to restore there.
 pub(crate) struct Control {
     kind: ControlKind,
@@ -155,7 +158,10 @@ impl Machine {
         match handled {
             Ok(()) => {
                 self.note_backtrace(lisp);
-                EscapeKind::Unhandled(condition).into()
+                match lisp.debug(&condition) {
+                    Ok(()) => EscapeKind::Unhandled(condition).into(),
+                    Err(escape) => escape,
+                }
             }
             Err(escape) => escape,
         }
@@ -171,13 +177,28 @@ impl Machine {
         })
     }
 
-    /// Remembers the names of the frames, innermost first, for whoever reports the condition.
+    /// Ctrl-C in the loop of the machine.
+    #[cold]
+    pub(super) fn interrupt(&self, lisp: &mut Lisp) -> Outcome<()> {
+        self.note_backtrace(lisp);
+        lisp.interrupt()
+    }
+
+    /// Remembers the frames, innermost first, for whoever reports the condition. Of the runs
+    /// outside this one only the frames that called a native are known.
     fn note_backtrace(&self, lisp: &mut Lisp) {
-        let mut names = vec![self.code().name.clone()];
-        for frame in self.stacks.frames.iter().rev().take(49) {
-            names.push(super::calls::closure_of(&frame.function).code.name.clone());
+        let code = self.code();
+        let mut frames = vec![(code.name.clone(), code.span(self.pc.saturating_sub(1)))];
+        for frame in self.stacks.frames.iter().rev() {
+            let code = &super::calls::closure_of(&frame.function).code;
+            frames.push((code.name.clone(), code.span((frame.pc as usize).saturating_sub(1))));
+            if frames.len() == FRAMES_KEPT {
+                break;
+            }
         }
-        lisp.backtrace = names;
+        let outer = lisp.outer_sites.iter().rev().filter_map(crate::lisp::site_frame);
+        frames.extend(outer.take(FRAMES_KEPT - frames.len()));
+        lisp.backtrace = frames;
     }
 }
 
