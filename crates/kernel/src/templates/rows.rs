@@ -202,7 +202,11 @@ impl Text<'_> {
 
     /// A call of an expression at index `i`, after `folds` folds.
     fn call(&self, function: &str, folds: usize) -> String {
-        let elements = (0..self.program.slices).map(|k| format!("b{k}[at{k} + i * step{k}]"));
+        self.call_with(function, folds, |k| format!("b{k}[at{k} + i * step{k}]"))
+    }
+
+    fn call_with(&self, function: &str, folds: usize, element: impl Fn(usize) -> String) -> String {
+        let elements = (0..self.program.slices).map(element);
         let numbers = (0..self.program.numbers).map(|n| format!("number{n}"));
         let before = (0..folds).map(|j| format!("fold{j}"));
         let all: Vec<String> = elements.chain(numbers).chain(before).collect();
@@ -268,13 +272,14 @@ impl Text<'_> {
     }
 
     fn write(&self) -> String {
-        let out = self.program.slices;
-        let value = self.call("written", self.program.folds.len());
+        let (out, folds) = (self.program.slices, self.program.folds.len());
         if self.program.one {
-            return format!(
-                "    if (lane == 0u) {{\n        let i = 0u;\n        b{out}[at{out}] = {value};\n    }}\n"
-            );
+            // One number depends on no element, and an empty slice has none to read.
+            let zero = |_| format!("{}(0)", real_name(self.width));
+            let value = self.call_with("written", folds, zero);
+            return format!("    if (lane == 0u) {{ b{out}[at{out}] = {value}; }}\n");
         }
+        let value = self.call("written", folds);
         format!(
             "    for (var i = lane; i < n; i = i + {PARTIALS}u) {{\n        \
              b{out}[at{out} + i * step{out}] = {value};\n    }}\n"

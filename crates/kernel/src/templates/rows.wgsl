@@ -5,7 +5,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let row = group.y * groups.x + group.x;
     if (row >= parameter(0u)) { return; }
     let n = parameter(1u);
-    let chunks = (n + ${last}u) / ${chunk}u;
+    // An empty slice has one chunk of nothing, which folds to the identity.
+    let chunks = max((n + ${last}u) / ${chunk}u, 1u);
     var rest = row;
 ${start}    for (var axis = parameter(2u); axis > 0u;) {
         axis = axis - 1u;
