@@ -66,6 +66,7 @@
 
 (defun boole (operation first second)
   "One of the 16 functions of two bits, on the bits of two integers: boole-and, boole-xor, ..."
+  ;; Numbered as the table BOOLE of library/mod.rs numbers the constants.
   (case operation
     (0 (check-type first integer) (check-type second integer) 0)
     (1 (check-type first integer) (check-type second integer) -1)

@@ -23,19 +23,29 @@ pub trait Rowwise<const K: usize>: Copy + Default + Send + Sync + 'static {
     fn row<R: Real, S: Slices<R, K>>(s: &mut S);
 }
 
+/// A fold over a slice, narrowed once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// The largest; NaN if there is one.
+    Largest,
+    /// The sum.
+    Total,
+    /// The mean.
+    Mean,
+    /// The mean squared distance from the mean, which is not narrowed before.
+    Variance,
+    /// The sum of the products with the second slice (`fold::dot`).
+    Dot,
+}
+
 /// What a function does with its slices. Every expression is of the `K` elements of one index.
 pub trait Slices<R: Real, const K: usize> {
     /// One of the numbers.
     fn number(&mut self, at: usize) -> R;
-    /// The largest; NaN if there is one.
-    fn largest(&mut self, f: impl Fn([R; K]) -> R) -> R;
-    /// The sum.
-    fn total(&mut self, f: impl Fn([R; K]) -> R) -> R;
-    /// The mean.
-    fn mean(&mut self, f: impl Fn([R; K]) -> R) -> R;
-    /// The mean squared distance from the mean, which is not narrowed before.
-    fn variance(&mut self, f: impl Fn([R; K]) -> R) -> R;
-    /// Writes the result: at each index, or once where the function is of `ONE` number.
+    /// A fold of an expression.
+    fn fold(&mut self, fold: Fold, f: impl Fn([R; K]) -> R) -> R;
+    /// Writes the result: at each index, or once where the function is of `ONE` number, which then
+    /// depends on no element.
     fn write(&mut self, f: impl Fn([R; K]) -> R);
 }
 
@@ -66,21 +76,19 @@ impl<T: Real + Into<f64>, const K: usize> Slices<T, K> for Numbers<'_, T, K> {
         T::constant(self.numbers[at])
     }
 
-    fn largest(&mut self, f: impl Fn([T; K]) -> T) -> T {
-        let rest = (1..self.x[0].len()).map(|i| f(self.at(i)));
-        rest.fold(f(self.at(0)), |best, x| <Maximum as Binary>::at(best, x))
-    }
-
-    fn total(&mut self, f: impl Fn([T; K]) -> T) -> T {
-        T::constant(fold::sum(self.x[0].len(), |i| f(self.at(i)).into()))
-    }
-
-    fn mean(&mut self, f: impl Fn([T; K]) -> T) -> T {
-        T::constant(fold::mean(self.x[0].len(), |i| f(self.at(i)).into()))
-    }
-
-    fn variance(&mut self, f: impl Fn([T; K]) -> T) -> T {
-        T::constant(fold::variance(self.x[0].len(), 0, |i| f(self.at(i)).into()))
+    fn fold(&mut self, fold: Fold, f: impl Fn([T; K]) -> T) -> T {
+        let n = self.x[0].len();
+        let wide = |i: usize| -> f64 { f(self.at(i)).into() };
+        match fold {
+            Fold::Largest => {
+                let rest = (1..n).map(|i| f(self.at(i)));
+                rest.fold(f(self.at(0)), |best, x| <Maximum as Binary>::at(best, x))
+            }
+            Fold::Total => T::constant(fold::sum(n, wide)),
+            Fold::Mean => T::constant(fold::mean(n, wide)),
+            Fold::Variance => T::constant(fold::variance(n, 0, wide)),
+            Fold::Dot => T::constant(fold::dot(n, |i| (wide(i), self.x[1][i].into()))),
+        }
     }
 
     fn write(&mut self, f: impl Fn([T; K]) -> T) {
@@ -101,9 +109,9 @@ impl Rowwise<1> for Softmax {
 
 /// Softmax of a score of each index.
 fn softmax_of<R: Real, S: Slices<R, K>, const K: usize>(s: &mut S, score: impl Fn([R; K]) -> R) {
-    let m = s.largest(&score);
+    let m = s.fold(Fold::Largest, &score);
     let e = |x| Exp::at(score(x) - m);
-    let sum = s.total(e);
+    let sum = s.fold(Fold::Total, e);
     s.write(|x| e(x) / sum);
 }
 
@@ -112,8 +120,8 @@ fn softmax_of<R: Real, S: Slices<R, K>, const K: usize>(s: &mut S, score: impl F
 pub struct LogSoftmax;
 impl Rowwise<1> for LogSoftmax {
     fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
-        let m = s.largest(|[x]| x);
-        let log = Log::at(s.total(|[x]| Exp::at(x - m)));
+        let m = s.fold(Fold::Largest, |[x]| x);
+        let log = Log::at(s.fold(Fold::Total, |[x]| Exp::at(x - m)));
         s.write(|[x]| (x - m) - log);
     }
 }
@@ -124,8 +132,8 @@ pub struct LogSumExp;
 impl Rowwise<1> for LogSumExp {
     const ONE: bool = true;
     fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
-        let m = s.largest(|[x]| x);
-        let value = m + Log::at(s.total(|[x]| Exp::at(x - m)));
+        let m = s.fold(Fold::Largest, |[x]| x);
+        let value = m + Log::at(s.fold(Fold::Total, |[x]| Exp::at(x - m)));
         s.write(|_| value);
     }
 }
@@ -135,7 +143,7 @@ impl Rowwise<1> for LogSumExp {
 pub struct SoftmaxGradient;
 impl Rowwise<2> for SoftmaxGradient {
     fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
-        let sum = s.total(|[y, dy]| dy * y);
+        let sum = s.fold(Fold::Total, |[y, dy]| dy * y);
         s.write(|[y, dy]| y * (dy - sum));
     }
 }
@@ -145,7 +153,7 @@ impl Rowwise<2> for SoftmaxGradient {
 pub struct LogSoftmaxGradient;
 impl Rowwise<2> for LogSoftmaxGradient {
     fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
-        let sum = s.total(|[_, dy]| dy);
+        let sum = s.fold(Fold::Total, |[_, dy]| dy);
         s.write(|[y, dy]| dy - Exp::at(y) * sum);
     }
 }
@@ -164,7 +172,7 @@ impl Rowwise<2> for MaskedSoftmax {
 /// Mean and sqrt(variance + eps) of the first slice, both stored; eps is the first number.
 fn centre_and_spread<R: Real, S: Slices<R, K>, const K: usize>(s: &mut S) -> (R, R) {
     let eps = s.number(0);
-    let (mu, variance) = (s.mean(|x| x[0]), s.variance(|x| x[0]));
+    let (mu, variance) = (s.fold(Fold::Mean, |x| x[0]), s.fold(Fold::Variance, |x| x[0]));
     (mu, (variance + eps).sqrt())
 }
 
@@ -196,9 +204,20 @@ impl Rowwise<2> for LayerNormGradient {
     fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
         let (mu, spread) = centre_and_spread(s);
         let xh = |x: R| (x - mu) / spread;
-        let first = s.mean(|[_, dh]| dh);
-        let second = s.mean(|[x, dh]| dh * xh(x));
+        let first = s.fold(Fold::Mean, |[_, dh]| dh);
+        let second = s.fold(Fold::Mean, |[x, dh]| dh * xh(x));
         s.write(|[x, dh]| ((dh - first) - xh(x) * second) / spread);
+    }
+}
+
+/// The sum of the products of two slices: a cell of a matrix times a vector. Of nothing it is 0.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Cell;
+impl Rowwise<2> for Cell {
+    const ONE: bool = true;
+    fn row<R: Real, S: Slices<R, 2>>(s: &mut S) {
+        let sum = s.fold(Fold::Dot, |[x, _]| x);
+        s.write(|_| sum);
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::function::{Binary, Compare, Ternary, Unary};
 use crate::graph::{Graph, Id, Node};
 use crate::real::{Bits, Mask, Real, Width};
-use crate::rows::{Rowwise, Slices};
+use crate::rows::{Fold, Rowwise, Slices};
 use core::ops;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -71,21 +71,6 @@ pub fn trace_compare<F: Compare>(width: Width) -> Graph {
     })
 }
 
-/// A fold of a function of slices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowFold {
-    /// `Slices::largest`.
-    Largest,
-    /// `Slices::total`.
-    Total,
-    /// `Slices::mean`.
-    Mean,
-    /// `Slices::variance`.
-    Variance,
-    /// `fold::dot` of the expression and the second slice, narrowed once.
-    Dot,
-}
-
 /// A function of slices as its folds, in order, and what it writes. The inputs of each graph are the
 /// `K` elements, then the numbers, then the folds before it.
 #[derive(Clone, Debug)]
@@ -95,20 +80,11 @@ pub struct RowProgram {
     /// How many numbers there are.
     pub numbers: usize,
     /// Each fold with its expression.
-    pub folds: Vec<(RowFold, Graph)>,
+    pub folds: Vec<(Fold, Graph)>,
     /// What is written.
     pub result: Graph,
     /// Whether it is written once.
     pub one: bool,
-}
-
-impl RowProgram {
-    /// The sum of the products of two slices: a cell of a matrix times a vector.
-    pub fn dot(width: Width) -> RowProgram {
-        let input = |n| Graph { width, nodes: vec![Node::Input(n)], outputs: vec![0] };
-        let folds = vec![(RowFold::Dot, input(0))];
-        RowProgram { slices: 2, numbers: 0, folds, result: input(2), one: true }
-    }
 }
 
 /// The program of a function of slices that takes `numbers` numbers.
@@ -143,20 +119,8 @@ where
 /// The slices under recording.
 struct TracedRows<const K: usize> {
     numbers: usize,
-    folds: Vec<(RowFold, Id)>,
+    folds: Vec<(Fold, Id)>,
     result: Option<Id>,
-}
-
-impl<const K: usize> TracedRows<K> {
-    fn fold<const WIDTH: u32>(
-        &mut self,
-        fold: RowFold,
-        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
-    ) -> TracedReal<WIDTH> {
-        let expression = f(elements());
-        self.folds.push((fold, expression.0));
-        input((K + self.numbers + self.folds.len() - 1) as u32)
-    }
 }
 
 fn elements<const WIDTH: u32, const K: usize>() -> [TracedReal<WIDTH>; K] {
@@ -171,32 +135,13 @@ where
         input((K + at) as u32)
     }
 
-    fn largest(
+    fn fold(
         &mut self,
+        fold: Fold,
         f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
     ) -> TracedReal<WIDTH> {
-        self.fold(RowFold::Largest, f)
-    }
-
-    fn total(
-        &mut self,
-        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
-    ) -> TracedReal<WIDTH> {
-        self.fold(RowFold::Total, f)
-    }
-
-    fn mean(
-        &mut self,
-        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
-    ) -> TracedReal<WIDTH> {
-        self.fold(RowFold::Mean, f)
-    }
-
-    fn variance(
-        &mut self,
-        f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>,
-    ) -> TracedReal<WIDTH> {
-        self.fold(RowFold::Variance, f)
+        self.folds.push((fold, f(elements()).0));
+        input((K + self.numbers + self.folds.len() - 1) as u32)
     }
 
     fn write(&mut self, f: impl Fn([TracedReal<WIDTH>; K]) -> TracedReal<WIDTH>) {

@@ -100,7 +100,7 @@ impl<'a> RoundTrip<'a> {
         folds.entry((fold, element)).or_insert_with(|| FoldKernels::new(fold, element)).clone()
     }
 
-    /// A function of the elements of one to three floats operands at the call's shape; only the
+    /// A function of the elements of one to three operands of floats at the call's shape; only the
     /// elements that a broadcast operand has go up. `formula` tells an operation's kernels apart.
     pub fn pointwise(
         &self,

@@ -13,7 +13,8 @@ use crate::expression::{self, real_name};
 use crate::kernel::{Binding, Kernel, Launch, signed_word, word};
 use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_math::fold::{CHUNK, PARTIALS};
-use rung_math::trace::{RowFold, RowProgram};
+use rung_math::rows::Fold;
+use rung_math::trace::RowProgram;
 use rung_math::{Maximum, Width, trace_binary};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -160,13 +161,13 @@ impl Text<'_> {
     fn variables(&self) -> String {
         let mut text = String::new();
         let folds = || self.program.folds.iter().map(|(fold, _)| *fold);
-        if folds().any(|fold| fold != RowFold::Largest) {
+        if folds().any(|fold| fold != Fold::Largest) {
             text += &filled_in(
                 include_str!("rows_halve.wgsl"),
                 &[("partials", &PARTIALS), ("half", &(PARTIALS / 2))],
             );
         }
-        if folds().any(|fold| fold == RowFold::Largest) {
+        if folds().any(|fold| fold == Fold::Largest) {
             text += &expression::function("larger", &trace_binary::<Maximum>(self.width), 2);
             let real = real_name(self.width);
             let _ = writeln!(text, "var<workgroup> narrow: array<{real}, {PARTIALS}>;");
@@ -218,19 +219,19 @@ impl Text<'_> {
         each.map(|(j, (fold, _))| self.fold(j, *fold)).collect()
     }
 
-    fn fold(&self, j: usize, fold: RowFold) -> String {
+    fn fold(&self, j: usize, fold: Fold) -> String {
         let (real, name) = (real_name(self.width), format!("fold{j}"));
         let mean = "divide_f64(wide[0], f64(n))";
         let sum = "partial + x";
         match fold {
-            RowFold::Largest => self.largest(j, &name),
-            RowFold::Total => self.wide(j, &name, sum, &format!("{real}(wide[0])")),
-            RowFold::Mean => self.wide(j, &name, sum, &format!("{real}({mean})")),
-            RowFold::Dot => {
+            Fold::Largest => self.largest(j, &name),
+            Fold::Total => self.wide(j, &name, sum, &format!("{real}(wide[0])")),
+            Fold::Mean => self.wide(j, &name, sum, &format!("{real}({mean})")),
+            Fold::Dot => {
                 let step = "fused_f64(x, f64(b1[at1 + i * step1]), partial)";
                 self.wide(j, &name, step, &format!("{real}(wide[0])"))
             }
-            RowFold::Variance => {
+            Fold::Variance => {
                 let centre = format!("centre{j}");
                 let square = format!("fused_f64(x - {centre}, x - {centre}, partial)");
                 self.wide(j, &centre, sum, mean)
@@ -291,7 +292,7 @@ impl Text<'_> {
 mod tests {
     use super::*;
     use crate::{Variants, compile};
-    use rung_math::rows::{LayerNormGradient, LogSumExp, MaskedSoftmax};
+    use rung_math::rows::{Cell, LayerNormGradient, LogSumExp, MaskedSoftmax};
     use rung_math::trace::trace_rows;
 
     #[test]
@@ -301,7 +302,7 @@ mod tests {
                 trace_rows::<MaskedSoftmax, 2>(width, 2),
                 trace_rows::<LayerNormGradient, 2>(width, 1),
                 trace_rows::<LogSumExp, 1>(width, 0),
-                RowProgram::dot(width),
+                trace_rows::<Cell, 2>(width, 0),
             ];
             for (i, program) in programs.iter().enumerate() {
                 let kernel = kernel(&i.to_string(), program);

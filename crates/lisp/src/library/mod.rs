@@ -50,8 +50,16 @@ use crate::value::{NIL, T, Value, list};
 
 pub use loading::Library;
 
-/// The standard's names that the specification lists.
-const STANDARD_NAMES: &str = include_str!("../../lisp/names.txt");
+/// The symbols that package COMMON-LISP exports, by chapter, each with what it names; the file says
+/// how to read it.
+pub const STANDARD: &str = include_str!("../../lisp/standard.txt");
+
+/// Their names.
+fn standard_names() -> impl Iterator<Item = &'static str> {
+    let entries = STANDARD.lines().filter(|line| line.starts_with("  "));
+    let words = entries.flat_map(str::split_whitespace);
+    words.filter_map(|word| word.rsplit_once(':').map(|(name, _)| name))
+}
 
 /// Every table of native functions.
 fn tables() -> Vec<&'static [Native]> {
@@ -186,7 +194,7 @@ pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
         lisp.symbols[symbol].macro_function = value;
     }
     // Names that version 1 knows but may not have: they read, and calling them says so.
-    for name in STANDARD_NAMES.split_whitespace() {
+    for name in standard_names() {
         intern_named(lisp, name);
     }
     classes::define_built_in_classes(lisp);
@@ -210,7 +218,7 @@ const BOOLE: [&str; 16] = [
 ];
 
 /// Variables that nothing but the program reads.
-const OTHER_VARIABLES: [&str; 15] = [
+const OTHER_VARIABLES: [&str; 16] = [
     "**",
     "***",
     "++",
@@ -226,6 +234,7 @@ const OTHER_VARIABLES: [&str; 15] = [
     "*COMPILE-PRINT*",
     "*COMPILE-VERBOSE*",
     "*COMPILE-FILE-PATHNAME*",
+    "*COMPILE-FILE-TRUENAME*",
 ];
 
 fn define_other_variables(lisp: &mut Lisp) {
@@ -234,7 +243,7 @@ fn define_other_variables(lisp: &mut Lisp) {
         lisp.symbols[symbol].value = Value::size(number);
         lisp.symbols[symbol].kind = VariableKind::Constant;
     }
-    for name in OTHER_VARIABLES.iter().chain(["*COMPILE-FILE-TRUENAME*"].iter()) {
+    for name in OTHER_VARIABLES {
         let symbol = intern_named(lisp, name);
         lisp.symbols[symbol].value = NIL;
         lisp.symbols[symbol].kind = VariableKind::Special;

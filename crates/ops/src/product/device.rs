@@ -8,7 +8,8 @@ use crate::round_trip::RoundTrip;
 use rung_array::Array;
 use rung_base::{Element, ElementType, Result, Shape};
 use rung_kernel::{Kernel, broadcast, product as kernel, rows};
-use rung_math::trace::RowProgram;
+use rung_math::rows::Cell;
+use rung_math::trace::trace_rows;
 use std::sync::Arc;
 
 /// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns); a broadcast
@@ -38,7 +39,7 @@ fn device_folds(call: &Call, trip: &RoundTrip, p: Product) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::Type(t)));
     }
     let kernel = trip.kernel(call, "rows", || {
-        Ok(rows::kernel(call.op.name(), &RowProgram::dot(width_of(call))))
+        Ok(rows::kernel(call.op.name(), &trace_rows::<Cell, 2>(width_of(call), 0)))
     })?;
     let placed = [trip.place(a), trip.place(b)];
     let (left, right) = (a.strides(), b.strides());

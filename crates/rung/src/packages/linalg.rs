@@ -99,7 +99,8 @@ fn call(
     op: &'static Op,
     arguments: &[Value],
 ) -> Outcome {
-    if let Some(result) = quick(lisp, ladder, asked, op, arguments)? {
+    asked.tell(lisp, &mut ladder.borrow_mut())?;
+    if let Some(result) = quick(lisp, ladder, op, arguments)? {
         return Ok(result);
     }
     let mut folded = Vec::new();
@@ -123,7 +124,6 @@ fn call(
     {
         return Ok(exact);
     }
-    asked.tell(lisp, &mut ladder.borrow_mut())?;
     if op.in_place() {
         return assign(lisp, ladder, op, arguments);
     }
@@ -215,19 +215,16 @@ type Runner = fn(
 fn quick(
     lisp: &mut Lisp,
     ladder: &RefCell<Ladder>,
-    asked: Asked,
     op: &'static Op,
     arguments: &[Value],
 ) -> Outcome<Option<Value>> {
     let result = match (op.quick, arguments) {
         (Quick::One(_), [a]) => {
-            asked.tell(lisp, &mut ladder.borrow_mut())?;
             let array = a.as_packed().map(Packed::look);
             let a = array.as_deref().map(Part::Array).or_else(|| number_part(a));
             a.and_then(|a| ladder.borrow().quick(op, &[a]))
         }
         (Quick::Two(_), [a, b]) => {
-            asked.tell(lisp, &mut ladder.borrow_mut())?;
             let arrays = (a.as_packed().map(Packed::look), b.as_packed().map(Packed::look));
             let a = arrays.0.as_deref().map(Part::Array).or_else(|| number_part(a));
             let b = arrays.1.as_deref().map(Part::Array).or_else(|| number_part(b));
