@@ -320,7 +320,8 @@ fn compress(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
     let extent = a.shape()[axis];
     if mask.size() != extent {
         let text = format!("compress mask must match the axis: {} and {extent}", mask.shape());
-        return Err(Error::new(ErrorKind::Shape, text));
+        let hint = "without :axis the elements count as one row, in row-major order";
+        return Err(Error::new(ErrorKind::Shape, text).hint(hint));
     }
     let mask = truths(&mask)?;
     let kept = mask.iter().filter(|kept| **kept).count();

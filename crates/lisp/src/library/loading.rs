@@ -181,8 +181,10 @@ impl Lisp {
         let name = Value::object(Object::Pathname(path.to_string()));
         self.bind(symbol::CURRENT_PACKAGE, self.variable(symbol::CURRENT_PACKAGE).clone());
         self.bind(symbol::READTABLE, self.variable(symbol::READTABLE).clone());
-        self.bind(symbol::LOAD_PATHNAME, name.clone());
-        self.bind(symbol::LOAD_TRUENAME, name);
+        let found = std::fs::canonicalize(path).map_err(|error| cannot_open(path, &error))?;
+        let found = Value::object(Object::Pathname(found.to_string_lossy().into_owned()));
+        self.bind(symbol::LOAD_PATHNAME, name);
+        self.bind(symbol::LOAD_TRUENAME, found);
         let loaded = self.load_text(path, &text);
         self.unbind_to(depth);
         loaded
