@@ -162,10 +162,16 @@ pub(crate) unsafe fn chunk<T: Float, const K: usize>(
     from: [*const T; 3],
     out: *mut T,
     length: usize,
+    stream: bool,
 ) {
     let sources = std::array::from_fn(|k| Source { from: from[k], advance: true });
     // SAFETY: the caller's promise.
-    unsafe { runner(level, sources, out, length, false) };
+    unsafe { runner(level, sources, out, length, stream) };
+}
+
+/// Whether so many operands of `size` elements and their result come from memory and go there.
+pub(crate) fn is_far<T>(size: usize, operands: usize) -> bool {
+    size * size_of::<T>() * (operands + 1) >= STREAM_BYTES
 }
 
 /// F over packed operands as long as the result, or of one number, on this thread: the element-wise
@@ -226,7 +232,7 @@ unsafe fn drive_raw<T: Float, const K: usize>(
         return;
     }
     let shared = Shared { starts, out };
-    let stream = cost == Cost::Light && size * size_of::<T>() * (K + 1) >= STREAM_BYTES;
+    let stream = cost == Cost::Light && is_far::<T>(size, K);
     let pieces = lanes.pieces(cost.work(), size);
     let share = size.div_ceil(pieces).next_multiple_of(BLOCK);
     lanes.workers().run(size.div_ceil(share), &|piece| {

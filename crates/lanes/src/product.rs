@@ -119,11 +119,8 @@ pub(crate) fn stack_of<T: Float>(
         // Slabs are pieces: each is computed by one thread.
         let share = slabs.len().div_ceil(pieces);
         return lanes.workers().run(slabs.len().div_ceil(share), &|piece| {
-            let range = piece * share..slabs.len().min((piece + 1) * share);
-            for slab in range {
-                let (left, right) = slabs[slab];
-                target.at(slab * m * n).one(a.at(left), b.at(right));
-            }
+            let (from, to) = (piece * share, slabs.len().min((piece + 1) * share));
+            target.at(from * m * n).slabs(a, b, &slabs[from..to], m * n);
         });
     }
     for (slab, &(left, right)) in slabs.iter().enumerate() {

@@ -74,6 +74,11 @@ fn a_fused_program_has_the_bits_of_the_chain() {
             }
         }
     }
+    // 25 MB at four lists: short chunks, and a result that is written past the caches.
+    for threads in [1, 3] {
+        chain::<f64>(&Lanes::new(threads), [787, 1001]);
+        chain::<f32>(&Lanes::new(threads), [1574, 1001]);
+    }
     let (lanes, list) = (Lanes::new(2), numbers::<f64>(100_001, 9));
     let mut out = vec![0.0; list.len()];
     let operand = [Operand::new(&list, 0, &[1])];

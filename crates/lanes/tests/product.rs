@@ -146,6 +146,48 @@ fn stacks_are_products_slab_by_slab_and_may_repeat_one() {
     }
 }
 
+/// Slabs of both operands, the left ones last to first, some of them transposed.
+fn stack_of_both<T: Float>(lanes: &Lanes, [slabs, m, k, n]: [usize; 4], turned: [bool; 2]) {
+    let a = numbers::<T>(3, slabs * m * k);
+    let b = numbers::<T>(4, slabs * k * n);
+    let matrix = |data, rows, columns, turned| match turned {
+        true => Matrix::new(data, columns, rows).transposed(),
+        false => Matrix::new(data, rows, columns),
+    };
+    let (x, y) = (matrix(&a[..], m, k, turned[0]), matrix(&b[..], k, n, turned[1]));
+    let offsets: Vec<_> = (0..slabs).map(|s| ((slabs - 1 - s) * m * k, s * k * n)).collect();
+    let mut out = vec![T::default(); slabs * m * n];
+    stack(lanes, x, y, &offsets, &mut out);
+    for (&(left, right), got) in offsets.iter().zip(out.chunks(m * n)) {
+        let mut want = vec![T::default(); m * n];
+        product(&Lanes::with(Level::Portable, 1), x.at(left), y.at(right), &mut want);
+        let same = got.iter().zip(&want).all(|(g, w)| same(*g, *w));
+        assert!(same, "{slabs} of ({m} {k} {n}), turned {turned:?}, {:?}", lanes.level());
+    }
+}
+
+#[test]
+fn stacks_of_small_products_have_the_bits_of_each() {
+    let shapes = [
+        [5, 1, 1, 1],
+        [17, 8, 8, 8],
+        [4, 7, 5, 9],
+        [3, 17, 16, 33],
+        [3, 2, 1030, 3],
+        [6, 31, 4, 65],
+        [2, 64, 64, 64],
+    ];
+    for level in Level::available() {
+        for (threads, shape) in [1, 3].into_iter().flat_map(|t| shapes.map(|s| (t, s))) {
+            let lanes = Lanes::with(level, threads);
+            for turned in [[false; 2], [true, false], [false, true], [true; 2]] {
+                stack_of_both::<f32>(&lanes, shape, turned);
+                stack_of_both::<f64>(&lanes, shape, turned);
+            }
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "leaves its slice")]
 fn an_operand_outside_its_slice_is_refused() {

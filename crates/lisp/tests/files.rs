@@ -88,7 +88,8 @@ fn a_mistake_with_a_stream_is_no_failure_of_the_file_kind() {
 fn the_truename_of_a_file_loaded_by_a_relative_name_is_absolute() {
     let path = fresh_path("loaded.lisp");
     std::fs::write(&path, "(defvar *seen* (list *load-pathname* *load-truename*))").unwrap();
-    let up = std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect::<Vec<_>>();
+    let up =
+        std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect::<Vec<_>>();
     let relative = format!("{}{path}", up.join("/"));
     let program = format!("(progn (load \"{relative}\") (mapcar #'namestring *seen*))");
     let truename = std::fs::canonicalize(&path).unwrap();

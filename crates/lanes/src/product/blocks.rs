@@ -5,13 +5,14 @@
 //! A panel is as wide as a tile, so that one of 512 k (128 KiB with 512-bit vectors) and the rows
 //! that pass by it stay in L2 together.
 
-use super::tile::{self, FREE, Tile, UNIT};
+use super::tile::{self, FREE, Job, Tile, UNIT};
 use super::{Matrix, pack};
 use crate::Lanes;
 use crate::level::Level;
 use crate::scratch::{with_left, with_right};
 use crate::vector::Float;
 use rung_math::product::BLOCK;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Multiply-adds up to which operands are read where they lie (see `Target::reads_in_place`).
@@ -106,8 +107,38 @@ impl<T: Float> Target<T> {
             if right.packed {
                 self.pack(&b, right, 0..right.panels());
             }
-            self.block(&a, right, 0..a.rows, 0..right.panels());
+            self.block(&a, right, 0..a.rows, 0..right.panels(), &mut |job| self.run(job));
         });
+    }
+
+    /// Products of one shape on this thread; slab `i` is written `i * cells` from the first. Where
+    /// nothing is packed the tiles lie alike in all of them, and are laid out once: a product of 8 x 8
+    /// takes no longer than that.
+    pub(super) fn slabs(self, a: Matrix<T>, b: Matrix<T>, slabs: &[(usize, usize)], cells: usize) {
+        let Some(&(first_left, first_right)) = slabs.first() else { return };
+        let (a, b) = (a.at(first_left), b.at(first_right));
+        if !self.reads_in_place(&a, &b) {
+            for (slab, &(left, right)) in slabs.iter().enumerate() {
+                self.at(slab * cells).one(a.at(left), b.at(right));
+            }
+            return;
+        }
+        let mut jobs: SmallVec<[Job<T>; 4]> = SmallVec::new();
+        self.each_block(&a, &b, |right| {
+            self.block(&a, right, 0..a.rows, 0..right.panels(), &mut |job| jobs.push(job));
+        });
+        for (slab, &(left, right)) in slabs.iter().enumerate() {
+            let left = left as isize - first_left as isize;
+            let right = right as isize - first_right as isize;
+            for job in &jobs {
+                self.run(job.moved(left, right, slab * cells));
+            }
+        }
+    }
+
+    fn run(self, job: Job<T>) {
+        // SAFETY: `stack` checked the operands and the cells.
+        unsafe { job.run(self.level) };
     }
 
     /// One product cut into pieces of rows and columns; the right block is packed once for all.
@@ -126,7 +157,7 @@ impl<T: Float> Target<T> {
 
     /// Hands `body` every block of the right operand, in ascending k, with room where it is to be
     /// packed.
-    fn each_block(self, a: &Matrix<T>, b: &Matrix<T>, body: impl Fn(&Right<T>)) {
+    fn each_block(self, a: &Matrix<T>, b: &Matrix<T>, mut body: impl FnMut(&Right<T>)) {
         let packed = !self.reads_in_place(a, b);
         let kind = if packed || a.column == 1 { UNIT } else { FREE };
         let width = self.lanes() * tile::most_vectors(self.level, kind);
@@ -193,12 +224,21 @@ impl<T: Float> Target<T> {
         lanes.workers().run(a.rows.div_ceil(rows) * across, &|piece| {
             let (row, column) = (piece / across * rows, piece % across * columns);
             let panels = column..panels.min(column + columns);
-            self.block(a, right, row..a.rows.min(row + rows), panels);
+            let rows = row..a.rows.min(row + rows);
+            self.block(a, right, rows, panels, &mut |job| self.run(job));
         });
     }
 
-    /// The cells of `rows` and of some panels, for one block of k.
-    fn block(self, a: &Matrix<T>, right: &Right<T>, rows: Range<usize>, panels: Range<usize>) {
+    /// The tiles of `rows` and of some panels, for one block of k, in their order. What is packed
+    /// for them stays no longer than the call of `to`.
+    fn block(
+        self,
+        a: &Matrix<T>,
+        right: &Right<T>,
+        rows: Range<usize>,
+        panels: Range<usize>,
+        to: &mut impl FnMut(Job<T>),
+    ) {
         let depth = right.depth;
         let most = match rows.len() * depth <= LEFT_BYTES / size_of::<T>() {
             true => rows.len(),
@@ -209,7 +249,7 @@ impl<T: Float> Target<T> {
             let start = a.cell(from, right.k);
             let left = Left { start, row: a.row, step: a.column, rows, from };
             if a.column == 1 || !right.packed {
-                self.rows(left, right, panels.clone());
+                self.rows(left, right, panels.clone(), to);
                 continue;
             }
             with_left(|scratch| {
@@ -219,13 +259,19 @@ impl<T: Float> Target<T> {
                 // SAFETY: `stack` checked the operand; the room holds the rows.
                 unsafe { pack::panel(start, a.column, a.row, depth, stride, rows, room) };
                 let left = Left { start: room, row: stride as isize, step: 1, rows, from };
-                self.rows(left, right, panels.clone());
+                self.rows(left, right, panels.clone(), to);
             });
         }
     }
 
     /// Some rows against the panels.
-    fn rows(self, left: Left<T>, right: &Right<T>, panels: Range<usize>) {
+    fn rows(
+        self,
+        left: Left<T>,
+        right: &Right<T>,
+        panels: Range<usize>,
+        to: &mut impl FnMut(Job<T>),
+    ) {
         let lanes = self.lanes();
         for panel in panels {
             let first = panel * right.width;
@@ -248,16 +294,15 @@ impl<T: Float> Target<T> {
                     tiles: 1,
                     first: right.k == 0,
                 };
-                self.down(tile, left.rows, vectors);
+                self.down(tile, left.rows, vectors, to);
                 column += columns;
             }
         }
     }
 
     /// Tiles below one another, as equal in height as can be: `rows` in all.
-    fn down(self, mut tile: Tile<T>, rows: usize, vectors: usize) {
-        let unit = tile.a_step == 1;
-        let kind = if unit { UNIT } else { FREE };
+    fn down(self, mut tile: Tile<T>, rows: usize, vectors: usize, to: &mut impl FnMut(Job<T>)) {
+        let kind = if tile.a_step == 1 { UNIT } else { FREE };
         let tiles = rows.div_ceil(tile::most_rows::<T>(self.level, vectors, kind, tile.columns));
         let (height, taller) = (rows / tiles, rows % tiles);
         for (height, tiles) in [(height + 1, taller), (height, tiles - taller)] {
@@ -265,14 +310,7 @@ impl<T: Float> Target<T> {
             if tiles == 0 {
                 continue;
             }
-            // SAFETY: `stack` checked the operands and the cells.
-            unsafe {
-                if unit {
-                    tile::run::<T, UNIT>(self.level, height, vectors, tile);
-                } else {
-                    tile::run::<T, FREE>(self.level, height, vectors, tile);
-                }
-            }
+            to(Job::new(self.level, height, vectors, kind, tile));
             let rows = tiles * height;
             tile.a = tile.a.wrapping_offset(rows as isize * tile.a_row);
             tile.c = tile.c.wrapping_add(rows * tile.c_row);

@@ -164,23 +164,65 @@ unsafe fn put<T: Float, S: Simd>(sum: T::Vector<S>, c: *mut T, width: usize, fir
     }
 }
 
-/// Runs tiles of `rows` rows and `vectors` vectors at `level`.
-///
+/// The code for tiles of one height and width.
+pub(super) type Runner<T> = unsafe fn(Level, Tile<T>);
+
 /// # Safety
-/// The pointers of `tile` cover what its extents say; `rows` is at most `most_rows`; `columns`
-/// fill the vectors, but one alone may be filled in part.
-pub(super) unsafe fn run<T: Float, const LEFT: bool>(
+/// The pointers of `tile` cover what its extents say, and the processor has the level.
+unsafe fn shaped<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: bool>(
     level: Level,
-    rows: usize,
-    vectors: usize,
     tile: Tile<T>,
 ) {
-    let part = partial::<T>(level, vectors, LEFT, tile.columns);
+    level.run(Shaped::<T, R, V, LEFT, PART>(tile));
+}
+
+/// Tiles with the code that computes them.
+#[derive(Clone, Copy)]
+pub(super) struct Job<T> {
+    tile: Tile<T>,
+    runner: Runner<T>,
+}
+
+impl<T: Float> Job<T> {
+    /// `tile` in tiles of `rows` rows, at most `most_rows`, and `vectors` vectors, which its columns
+    /// fill; one alone may be filled in part.
+    pub(super) fn new(
+        level: Level,
+        rows: usize,
+        vectors: usize,
+        left: bool,
+        tile: Tile<T>,
+    ) -> Job<T> {
+        let part = partial::<T>(level, vectors, left, tile.columns);
+        let runner = match left {
+            UNIT => runner::<T, UNIT>(rows, vectors, part),
+            FREE => runner::<T, FREE>(rows, vectors, part),
+        };
+        Job { tile, runner }
+    }
+
+    /// The same tiles in another product, whose operands and result lie further on by as much.
+    pub(super) fn moved(mut self, a: isize, b: isize, c: usize) -> Job<T> {
+        self.tile.a = self.tile.a.wrapping_offset(a);
+        self.tile.b = self.tile.b.wrapping_offset(b);
+        self.tile.c = self.tile.c.wrapping_add(c);
+        self
+    }
+
+    /// # Safety
+    /// The pointers of the tile cover what its extents say; the level is the one it was made for.
+    pub(super) unsafe fn run(self, level: Level) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.runner)(level, self.tile) };
+    }
+}
+
+fn runner<T: Float, const LEFT: bool>(rows: usize, vectors: usize, part: bool) -> Runner<T> {
     macro_rules! shapes {
         ($($v:literal $part:literal: $($r:literal)*;)*) => {
             match (vectors, part, rows) {
-                $($(($v, $part, $r) => level.run(Shaped::<T, $r, $v, LEFT, $part>(tile)),)*)*
-                _ => debug_assert!(false, "a tile of {rows} rows and {vectors} vectors"),
+                $($(($v, $part, $r) => shaped::<T, $r, $v, LEFT, $part>,)*)*
+                _ => unreachable!("a tile of {rows} rows and {vectors} vectors"),
             }
         };
     }
