@@ -6,7 +6,7 @@
 use crate::compiled::{Compiled, Lanewise};
 use crate::elementwise::{self, gather, is_far};
 use crate::operand::{Operand, Walk};
-use crate::vector::Float;
+use crate::vector::{Float, LINE, ask_for};
 use crate::{Cost, Lanes, Level};
 use smallvec::SmallVec;
 
@@ -77,6 +77,8 @@ struct Shared<'a, T> {
     out: *mut T,
     /// Elements of a chunk.
     chunk: usize,
+    /// Whether the operands come from memory.
+    far: bool,
     /// Whether the result is written past the caches.
     stream: bool,
 }
@@ -109,7 +111,7 @@ pub fn fused<T: Float>(
     let far = is_far::<T>(size, operands.len());
     let chunk = if far { FAR_CHUNK_BYTES } else { CHUNK_BYTES } / size_of::<T>();
     let (level, out, stream) = (lanes.level(), out.as_mut_ptr(), far && cost == Cost::Light);
-    let shared = Shared { sources: &sources, program, level, out, chunk, stream };
+    let shared = Shared { sources: &sources, program, level, out, chunk, far, stream };
     let share = size.div_ceil(lanes.pieces(cost.work(), size)).next_multiple_of(chunk);
     lanes.workers().run(size.div_ceil(share), &|piece| {
         let mut rooms = vec![T::default(); depth * chunk];
@@ -119,6 +121,13 @@ pub fn fused<T: Float>(
             unsafe { shared.run(at, chunk.min(end - at), &mut rooms) };
         }
     });
+}
+
+/// Asks for the chunk after this one: while an operand is read, those of the others come.
+fn ask_for_next<T>(from: *const T, count: usize) {
+    for line in (0..count * size_of::<T>()).step_by(LINE) {
+        ask_for(from.wrapping_add(count).wrapping_byte_add(line));
+    }
 }
 
 /// The most places of the stack that the program uses.
@@ -151,7 +160,11 @@ impl<T: Float> Shared<'_, T> {
                 Kind::Operand(k) => {
                     let room = rooms.wrapping_add(stack.len() * self.chunk);
                     // SAFETY: the caller's promise; the operand was checked against the shape.
-                    stack.push(unsafe { self.sources[k].read(at, count, room) });
+                    let from = unsafe { self.sources[k].read(at, count, room) };
+                    if self.far && from != room.cast_const() {
+                        ask_for_next(from, count);
+                    }
+                    stack.push(from);
                 }
                 _ => {
                     let base = stack.len() - step.arity();

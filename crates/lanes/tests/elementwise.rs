@@ -1,5 +1,8 @@
 //! Element-wise drivers against the scalar definitions, over layouts and lengths that hurt.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::compiled::{Binary, Compare, Unary};
 use rung_lanes::elementwise::{compare, map, map_in_place, zip, zip3};
 use rung_lanes::{Cost, Float, Lanes, Level, Operand};

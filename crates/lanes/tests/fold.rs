@@ -1,5 +1,8 @@
 //! Folds against the plain loops of `math::fold`, bit for bit.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::fold::{
     Centred, CentredPresent, Dot, Magnitudes, Nonzero, Present, Product, ProductPresent, Second,
     Squares, Step, Sum, SumPresent, axes_of, dot, whole,

@@ -1,5 +1,8 @@
 //! Fused programs against the chain of whole arrays.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::elementwise::{map, zip, zip3};
 use rung_lanes::fused::{Step, fused};
 use rung_lanes::{Cost, Float, Lanes, Level, Operand};

@@ -1,5 +1,8 @@
 //! Gathers, scatters, searches and histograms against their definitions or plain loops.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_base::{bf16, f16};
 use rung_lanes::histogram::Bins;
 use rung_lanes::search::{Ascending, Samples};

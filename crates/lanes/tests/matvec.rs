@@ -1,5 +1,8 @@
 //! Matrices times vectors against the definition's fold, bit for bit, for every width and layout.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_base::{bf16, f16};
 use rung_lanes::{Lanes, Level, Matrix, Operand, Stored, matvec};
 use rung_math::fold::dot;

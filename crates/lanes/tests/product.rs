@@ -1,5 +1,8 @@
 //! The packed product against the definition's cell, bit for bit, at every level and thread count.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::{Float, Lanes, Level, Matrix, product, stack};
 use rung_math::product::cell;
 

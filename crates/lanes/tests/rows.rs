@@ -1,5 +1,8 @@
 //! Fused functions of slices against their definitions in `math::rows`, bit for bit.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::fold::{RowKernel, rows};
 use rung_lanes::{Float, Lanes, Level, Operand};
 use rung_math::rows::{

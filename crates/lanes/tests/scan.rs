@@ -1,6 +1,9 @@
 //! Scans against the definition, bit for bit: lengths around segments and chunks, along rows and
 //! columns, on every level and number of threads.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::scan::Scanned;
 use rung_lanes::sort::Slices;
 use rung_lanes::{Lanes, Level};

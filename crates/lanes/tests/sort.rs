@@ -1,6 +1,9 @@
 //! Sorting against the definition: every element type, level and number of threads, along rows and
 //! columns, for the values and lengths that hurt.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_base::{Bool, bf16, f16};
 use rung_lanes::sort::{Slices, Sortable};
 use rung_lanes::{Lanes, Level};

@@ -1,6 +1,9 @@
 //! LU, Cholesky and substitution against the definitions, bit for bit, at every level and thread
 //! count.
 
+#[path = "common/inlined.rs"]
+mod inlined;
+
 use rung_lanes::triangular::{Triangle, cholesky, lu, solve};
 use rung_lanes::{Lanes, Level, Matrix};
 use rung_math::triangular as definition;

@@ -103,45 +103,13 @@ fn a_lost_device_loses_only_what_was_nowhere_else() {
 /// Free memory is asked for before anything goes up.
 #[test]
 fn what_free_memory_cannot_hold_is_declined_with_both_numbers() {
-    struct Small(Arc<dyn Device>);
-    impl Device for Small {
-        fn info(&self) -> &rung_device::Info {
-            self.0.info()
-        }
-        fn allocate(&self, bytes: usize) -> rung_device::Outcome<rung_device::Buffer> {
-            self.0.allocate(bytes)
-        }
-        fn upload(&self, _: &[u8]) -> rung_device::Outcome<rung_device::Buffer> {
-            panic!("nothing may go up")
-        }
-        fn write(&self, b: &rung_device::Buffer, bytes: &[u8]) -> rung_device::Outcome<()> {
-            self.0.write(b, bytes)
-        }
-        fn launch(
-            &self,
-            launch: &rung_kernel::Launch,
-            buffers: &[&rung_device::Buffer],
-        ) -> rung_device::Outcome<()> {
-            self.0.launch(launch, buffers)
-        }
-        fn download(
-            &self,
-            buffer: &rung_device::Buffer,
-            into: &mut [u8],
-        ) -> rung_device::Outcome<()> {
-            self.0.download(buffer, into)
-        }
-        fn synchronize(&self) -> rung_device::Outcome<()> {
-            self.0.synchronize()
-        }
-        fn free_memory(&self) -> Option<u64> {
-            Some((64 << 20) + 100)
-        }
-    }
-    let residency = Residency::new(Arc::new(Small(device().clone())), None);
+    let small = Faulty::new(device().clone(), None).with_free((64 << 20) + 100);
+    let small = Arc::new(small);
+    let residency = Residency::new(small.clone(), None);
     assert_eq!(residency.budget(), ((64 << 20) + 100) / 4);
     let failure = residency.keep(&array(0.0)).unwrap_err();
     assert_eq!(failure.code, FailureCode::Memory);
     assert_eq!(failure.text, "needs 256 bytes, 100 bytes free");
+    assert_eq!(small.calls(Call::Upload), 0);
     assert!(residency.workspace(100).is_ok());
 }

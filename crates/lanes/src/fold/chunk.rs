@@ -1,8 +1,8 @@
 //! One chunk (at most 4096 elements) of one slice that lies along memory.
 //!
-//! The 64 partials are lanes of registers: eight 512-bit registers at once, or two or four passes
-//! over the chunk with narrower ones. The halving joins whole registers while it can. A last,
-//! ragged vector changes only the lanes it has elements for.
+//! The 64 partials are lanes of registers: eight 512-bit registers at once, or narrower ones in two
+//! or four passes over a part of the chunk, then over the next. The halving joins whole registers
+//! while it can. A last, ragged vector changes only the lanes it has elements for.
 
 use super::Step;
 use crate::Lanes;
@@ -14,6 +14,10 @@ use std::marker::PhantomData;
 
 /// Registers held at a time.
 const HELD: usize = 8;
+
+/// Elements that all passes take before they go on: what the first waits for in memory then comes
+/// while the others compute.
+const TURN: usize = 512;
 
 /// A chunk of `x`; `y` has a number for each element (`each`), one for all, or none when null.
 pub(super) struct Chunk<F, T, U> {
@@ -67,41 +71,44 @@ impl<F: Step, T: Float, U: Float> Chunk<F, T, U> {
         Chunk { x, count, y, each, step: PhantomData }
     }
 
-    /// Dispatches on `each`, so that the loop does not ask.
+    /// Dispatches on `each` and on the passes that registers need, so that the loop does not ask.
     #[inline(always)]
     unsafe fn both_kinds<S: Simd>(&self) -> f64 {
         // SAFETY: `new`'s promise.
-        unsafe { if self.each { self.fold::<S, true>() } else { self.fold::<S, false>() } }
+        unsafe {
+            match (PARTIALS / S::F64::LANES / HELD, self.each) {
+                (1, true) => self.fold::<S, true, 1>(),
+                (1, false) => self.fold::<S, false, 1>(),
+                (2, true) => self.fold::<S, true, 2>(),
+                (2, false) => self.fold::<S, false, 2>(),
+                (_, true) => self.fold::<S, true, 4>(),
+                (_, false) => self.fold::<S, false, 4>(),
+            }
+        }
     }
 
-    /// The partials of registers `first..first + HELD`.
+    /// Takes whole rows of 64 elements, those from `from` to `to`, into the partials that registers
+    /// `first..first + HELD` are.
     #[inline(always)]
-    unsafe fn pass<S: Simd, const EACH: bool>(&self, first: usize, y: S::F64) -> [S::F64; HELD] {
-        let lanes = S::F64::LANES;
-        let mut partials = [S::F64::splat(F::Combine::IDENTITY); HELD];
-        let whole = self.count / PARTIALS * PARTIALS;
-        let mut row = 0;
-        while row < whole {
-            for (j, partial) in partials.iter_mut().enumerate() {
-                let at = row + (first + j) * lanes;
-                // SAFETY: `at` and the lanes after it are below `whole`.
+    unsafe fn pass<S: Simd, const EACH: bool>(
+        &self,
+        partials: &mut [S::F64; HELD],
+        first: usize,
+        (from, to): (usize, usize),
+        y: S::F64,
+    ) {
+        let mut held = *partials;
+        for row in (from..to).step_by(PARTIALS) {
+            for (j, partial) in held.iter_mut().enumerate() {
+                let at = row + (first + j) * S::F64::LANES;
+                // SAFETY: `at` and the lanes after it are below `to`.
                 unsafe {
                     let y = if EACH { U::widen::<S>(self.y.add(at)) } else { y };
                     *partial = F::take(*partial, T::widen::<S>(self.x.add(at)), y);
                 }
             }
-            row += PARTIALS;
         }
-        for (j, partial) in partials.iter_mut().enumerate() {
-            let at = whole + (first + j) * lanes;
-            if at >= self.count {
-                break;
-            }
-            let count = lanes.min(self.count - at);
-            // SAFETY: `count` elements are left.
-            unsafe { *partial = self.ragged::<S, EACH>(*partial, at, count, y) };
-        }
-        partials
+        *partials = held;
     }
 
     /// Takes `count` elements from `at` on into the first lanes of a partial.
@@ -127,28 +134,37 @@ impl<F: Step, T: Float, U: Float> Chunk<F, T, U> {
     }
 
     #[inline(always)]
-    unsafe fn fold<S: Simd, const EACH: bool>(&self) -> f64 {
+    unsafe fn fold<S: Simd, const EACH: bool, const PASSES: usize>(&self) -> f64 {
         let given = !EACH && !self.y.is_null();
+        let (lanes, whole) = (S::F64::LANES, self.count / PARTIALS * PARTIALS);
+        let mut partials = [[S::F64::splat(F::Combine::IDENTITY); HELD]; PASSES];
         // SAFETY: `new`'s promise.
         unsafe {
             let y = S::F64::splat(if given { (*self.y).wide() } else { 0.0 });
-            let mut partials = self.pass::<S, EACH>(0, y);
-            match PARTIALS / S::F64::LANES / HELD {
-                1 => {}
-                2 => partials = both::<F, S>(partials, self.pass::<S, EACH>(HELD, y)),
-                _ => {
-                    // Four passes: 0 joins 2, 1 joins 3, then the two results.
-                    let low = both::<F, S>(partials, self.pass::<S, EACH>(2 * HELD, y));
-                    let second = self.pass::<S, EACH>(HELD, y);
-                    let high = both::<F, S>(second, self.pass::<S, EACH>(3 * HELD, y));
-                    partials = both::<F, S>(low, high);
+            let turn = if PASSES == 1 { whole.max(1) } else { TURN };
+            for from in (0..whole).step_by(turn) {
+                let rows = (from, whole.min(from + turn));
+                for (p, partials) in partials.iter_mut().enumerate() {
+                    self.pass::<S, EACH>(partials, p * HELD, rows, y);
                 }
             }
-            let [a, b, c, d, e, f, g, h] = partials;
-            let quarter = [F::join(a, e), F::join(b, f), F::join(c, g), F::join(d, h)];
-            let pair = [F::join(quarter[0], quarter[2]), F::join(quarter[1], quarter[3])];
-            across::<F, S>(F::join(pair[0], pair[1]))
+            let all = partials.as_flattened_mut().iter_mut();
+            for (partial, at) in all.zip((whole..self.count).step_by(lanes)) {
+                let count = lanes.min(self.count - at);
+                *partial = self.ragged::<S, EACH>(*partial, at, count, y);
+            }
         }
+        let mut half = PASSES / 2;
+        while half > 0 {
+            for low in 0..half {
+                partials[low] = both::<F, S>(partials[low], partials[low + half]);
+            }
+            half /= 2;
+        }
+        let [a, b, c, d, e, f, g, h] = partials[0];
+        let quarter = [F::join(a, e), F::join(b, f), F::join(c, g), F::join(d, h)];
+        let pair = [F::join(quarter[0], quarter[2]), F::join(quarter[1], quarter[3])];
+        across::<F, S>(F::join(pair[0], pair[1]))
     }
 }
 

@@ -11,7 +11,7 @@
 use super::Step;
 use super::chunk::widen_part;
 use crate::level::Task;
-use crate::vector::{Float, Simd, Vector};
+use crate::vector::{Float, LINE, Simd, Vector, ask_for};
 use rung_math::fold::{Combine, PARTIALS};
 use std::marker::PhantomData;
 
@@ -130,6 +130,17 @@ impl<F: Step, T: Float> Columns<F, T> {
         }
     }
 
+    /// Asks for what the next group of columns reads of a row: the rows of a partial are 64 apart,
+    /// and the processor does not look so far ahead by itself.
+    #[inline(always)]
+    fn ask_for_next<S: Simd>(&self, row: usize, column: usize) {
+        let group = GROUP * S::F64::LANES;
+        let x = self.x.wrapping_offset(row as isize * self.row_step).wrapping_add(column + group);
+        for line in (0..group * size_of::<T>()).step_by(LINE) {
+            ask_for(x.wrapping_byte_add(line));
+        }
+    }
+
     /// Finishes a partial in `N` vectors of columns (or one that has `part`): joins it with those
     /// that wait from `base` to `waiting`, the last first, and puts it in the place of the first.
     #[inline(always)]
@@ -139,6 +150,9 @@ impl<F: Step, T: Float> Columns<F, T> {
         // SAFETY: the caller says that the columns are there; the room holds what waits.
         unsafe {
             for row in (turn.partial..self.rows).step_by(PARTIALS) {
+                if N == GROUP {
+                    self.ask_for_next::<S>(row, column);
+                }
                 for (j, partial) in partials.iter_mut().enumerate() {
                     *partial = self.take::<S>(*partial, row, column + j * lanes, part);
                 }

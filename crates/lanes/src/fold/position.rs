@@ -108,34 +108,38 @@ impl<C: Choice, T: Float> Task for Place<C, T> {
 }
 
 impl<C: Choice, T: Float> Place<C, T> {
+    /// The lanes of the vector at `i` that are looked for.
+    #[inline(always)]
+    unsafe fn found<S: Simd, const NAN: bool>(&self, i: usize) -> <T::Vector<S> as Real>::Mask {
+        // SAFETY: the caller says that a whole vector is there.
+        let x = unsafe { T::Vector::<S>::load(self.run.x.add(i)) };
+        if NAN { x.equal(x).not() } else { x.equal(T::Vector::<S>::splat(self.value)) }
+    }
+
     /// The first element that equals the extreme, or is NaN where `NAN`.
     #[inline(always)]
     unsafe fn find<S: Simd, const NAN: bool>(&self) -> usize {
         let (Run { x, count, .. }, lanes) = (self.run, T::Vector::<S>::LANES);
-        let value = T::Vector::<S>::splat(self.value);
-        let found = |i: usize| {
-            // SAFETY: asked for whole vectors below `count`.
-            let x = unsafe { T::Vector::<S>::load(x.add(i)) };
-            if NAN { x.equal(x).not() } else { x.equal(value) }
-        };
         let mut i = 0;
-        // Four vectors a branch: the one that is left is mispredicted either way.
-        while i + 4 * lanes <= count {
-            let masks = [found(i), found(i + lanes), found(i + 2 * lanes), found(i + 3 * lanes)];
-            let [a, b, c, d] = masks;
-            if T::Vector::<S>::any(a.or(b).or(c.or(d))) {
-                let at = masks.map(T::Vector::<S>::first);
-                let vector = at.iter().position(|lane| *lane < lanes).unwrap_or(0);
-                return i + vector * lanes + at[vector];
+        // SAFETY: whole vectors below `count`.
+        unsafe {
+            // Four vectors a branch: the one that is left is mispredicted either way.
+            while i + 4 * lanes <= count {
+                let (a, b) = (self.found::<S, NAN>(i), self.found::<S, NAN>(i + lanes));
+                let (c, d) =
+                    (self.found::<S, NAN>(i + 2 * lanes), self.found::<S, NAN>(i + 3 * lanes));
+                if T::Vector::<S>::any(a.or(b).or(c.or(d))) {
+                    break;
+                }
+                i += 4 * lanes;
             }
-            i += 4 * lanes;
-        }
-        while i + lanes <= count {
-            let lane = T::Vector::<S>::first(found(i));
-            if lane < lanes {
-                return i + lane;
+            while i + lanes <= count {
+                let lane = T::Vector::<S>::first(self.found::<S, NAN>(i));
+                if lane < lanes {
+                    return i + lane;
+                }
+                i += lanes;
             }
-            i += lanes;
         }
         let here = |e: T| if NAN { e.wide().is_nan() } else { e == self.value };
         // SAFETY: below `count`.
@@ -158,17 +162,18 @@ impl<T: Float> Picked<T> for usize {
         part: usize,
     ) {
         let lanes = T::Vector::<S>::LANES;
-        let at = |row: usize, j: usize| {
+        let mut best = [T::Vector::<S>::constant(0.0); N];
+        for (j, best) in best.iter_mut().enumerate() {
             // SAFETY: the caller says that the columns are there.
-            unsafe { slices.vector::<S>(row, column + j * lanes, part) }
-        };
-        let mut best: [T::Vector<S>; N] = std::array::from_fn(|j| at(0, j));
+            *best = unsafe { slices.vector::<S>(0, column + j * lanes, part) };
+        }
         let mut places = [T::Vector::<S>::constant(0.0); N];
         let one = T::Vector::<S>::constant(1.0);
         let mut place = one;
         for row in 1..slices.rows {
             for j in 0..N {
-                let x = at(row, j);
+                // SAFETY: as above.
+                let x = unsafe { slices.vector::<S>(row, column + j * lanes, part) };
                 let is_nan = x.equal(x).not().and(best[j].equal(best[j]));
                 let taken = C::picks(x, best[j]).or(is_nan);
                 best[j] = T::Vector::<S>::select(taken, x, best[j]);

@@ -334,19 +334,26 @@ unsafe fn sweep<F: Each<K>, S: Simd, T: Float, const K: usize>(
     out: *mut T,
 ) {
     let lanes = T::Vector::<S>::LANES;
-    let c: [T::Vector<S>; 4] =
-        std::array::from_fn(|i| T::Vector::<S>::splat(c.get(i).copied().unwrap_or_default()));
+    let mut constants = [T::Vector::<S>::splat(T::default()); 4];
+    for (vector, c) in constants.iter_mut().zip(c) {
+        *vector = T::Vector::<S>::splat(*c);
+    }
+    let mut vectors = [constants[0]; K];
     let mut i = 0;
     // SAFETY: whole vectors below n, then what is left of one.
     unsafe {
         while i + lanes <= n {
-            let x = std::array::from_fn(|k| T::Vector::<S>::load(x[k].add(i)));
-            F::at(x, c).store(out.add(i));
+            for (vector, x) in vectors.iter_mut().zip(x) {
+                *vector = T::Vector::<S>::load(x.add(i));
+            }
+            F::at(vectors, constants).store(out.add(i));
             i += lanes;
         }
         if i < n {
-            let x = std::array::from_fn(|k| T::Vector::<S>::load_part(x[k].add(i), n - i));
-            F::at(x, c).store_part(out.add(i), n - i);
+            for (vector, x) in vectors.iter_mut().zip(x) {
+                *vector = T::Vector::<S>::load_part(x.add(i), n - i);
+            }
+            F::at(vectors, constants).store_part(out.add(i), n - i);
         }
     }
 }

@@ -185,12 +185,6 @@ impl<V: Vector> Best<V> {
     fn met_nan(self) -> bool {
         V::any(self.numbers.not())
     }
-
-    /// The definition's result in every lane, but for the sign of a zero.
-    #[inline(always)]
-    fn result(self) -> V {
-        V::select(self.numbers, self.value, V::canonical_nan())
-    }
 }
 
 /// Takes four vectors into four of the best; NaN is asked for in two vectors at once.
@@ -289,6 +283,8 @@ impl<C: Choice, T: Float> Run<C, T> {
 }
 
 impl<T: Float> Picked<T> for T {
+    const WIDE: bool = true;
+
     #[inline(always)]
     fn of_run<C: Choice, S: Simd>(run: Run<C, T>) -> T {
         run.run::<S>()
@@ -301,28 +297,38 @@ impl<T: Float> Picked<T> for T {
         part: usize,
     ) {
         let lanes = T::Vector::<S>::LANES;
-        let mut best = [Best::<T::Vector<S>>::new::<C>(); N];
+        let mut best = [T::Vector::<S>::constant(C::IDENTITY); N];
+        // One mask for all columns, so that eight vectors fit sixteen registers; where it finds a
+        // NaN the columns are looked at again.
+        let mut numbers = <T::Vector<S> as Real>::Mask::constant(true);
         for row in 0..slices.rows {
-            for (j, best) in best.iter_mut().enumerate() {
+            let mut x = best;
+            for (j, x) in x.iter_mut().enumerate() {
                 // SAFETY: the caller says that the columns are there.
-                best.take::<C>(unsafe { slices.vector::<S>(row, column + j * lanes, part) });
+                *x = unsafe { slices.vector::<S>(row, column + j * lanes, part) };
+            }
+            for (best, x) in best.iter_mut().zip(x) {
+                *best = C::pick(x, *best);
+            }
+            for pair in x.chunks(2).filter(|_| !C::SKIPS) {
+                numbers = numbers.and(pair[0].ordered(pair[pair.len() - 1]));
             }
         }
-        for (j, best) in best.into_iter().enumerate() {
-            let to = slices.out.wrapping_add(column + j * lanes);
-            let mut value = best.result();
+        let met_nan = T::Vector::<S>::any(numbers.not());
+        for (j, mut value) in best.into_iter().enumerate() {
+            let column = column + j * lanes;
             // SAFETY: as above; lanes past `part` are not stored.
             unsafe {
-                if T::Vector::<S>::any(value.equal(T::Vector::<S>::constant(0.0))) {
-                    value = exactly::<C, S, T>(slices, column + j * lanes, part);
+                if met_nan || T::Vector::<S>::any(value.equal(T::Vector::<S>::constant(0.0))) {
+                    value = exactly::<C, S, T>(slices, column, part);
                 }
-                value.store_part(to, part.min(lanes));
+                value.store_part(slices.out.wrapping_add(column), part.min(lanes));
             }
         }
     }
 }
 
-/// The definition's own text, where the sign of a zero matters.
+/// The definition's own text, where NaN or the sign of a zero matters.
 #[inline(always)]
 unsafe fn exactly<C: Choice, S: Simd, T: Float>(
     slices: &Beside<C, T, T>,

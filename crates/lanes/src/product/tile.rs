@@ -262,7 +262,7 @@ pub(super) fn most_rows<T>(level: Level, vectors: usize, left: bool, columns: us
 pub(super) fn most_vectors(level: Level, left: bool) -> usize {
     match (left, level) {
         (FREE, _) | (_, Level::Portable) => 2,
-        (UNIT, Level::Avx2) => 3,
+        (UNIT, Level::Avx2) => 2,
         (UNIT, Level::Avx512) => 4,
     }
 }

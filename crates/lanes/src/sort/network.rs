@@ -160,20 +160,27 @@ impl<S: Simd> Columns<S> {
     /// A whole block.
     #[inline(always)]
     unsafe fn block(&self, first: usize) -> [Register<S>; HELD] {
-        // SAFETY: the caller says that it lies below `count`.
-        unsafe {
-            std::array::from_fn(|k| S::F32::load(self.at.add((first + k) * S::F32::LANES)).bits())
+        let mut block = [Register::<S>::constant(0); HELD];
+        for (k, register) in block.iter_mut().enumerate() {
+            // SAFETY: the caller says that it lies below `count`.
+            let x = unsafe { S::F32::load(self.at.add((first + k) * S::F32::LANES)) };
+            *register = x.bits();
         }
+        block
     }
 
     /// `N` registers, `step` apart; the largest words behind the end.
     #[inline(always)]
     unsafe fn take<const N: usize>(&self, first: usize, step: usize) -> [Register<S>; N] {
-        std::array::from_fn(|k| match first + k * step < self.count {
-            // SAFETY: below `count`.
-            true => unsafe { S::F32::load(self.at.add((first + k * step) * S::F32::LANES)) }.bits(),
-            false => Register::<S>::constant(u64::MAX),
-        })
+        let mut taken = [Register::<S>::constant(u64::MAX); N];
+        for (k, register) in taken.iter_mut().enumerate() {
+            if first + k * step < self.count {
+                // SAFETY: below `count`.
+                let x = unsafe { S::F32::load(self.at.add((first + k * step) * S::F32::LANES)) };
+                *register = x.bits();
+            }
+        }
+        taken
     }
 
     /// Stores what `take` took.

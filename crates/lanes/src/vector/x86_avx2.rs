@@ -78,7 +78,7 @@ impl Mask for Mask256 {
     }
 }
 
-/// Mask words for `maskload`: set, then clear; a window of them selects a part.
+/// Mask words for a masked load: set, then clear; a window of them selects a part.
 static WINDOW32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 static WINDOW64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
 
@@ -92,6 +92,73 @@ unsafe fn first32(count: usize) -> __m256i {
 unsafe fn first64(count: usize) -> __m256i {
     // SAFETY: `count <= 4`, so the window lies inside the table.
     unsafe { _mm256_loadu_si256(WINDOW64.as_ptr().add(4 - count).cast()) }
+}
+
+/// The first `count` lanes; whole vectors, which most are, without a mask.
+#[inline(always)]
+unsafe fn load_part32(from: *const f32, count: usize) -> __m256 {
+    // SAFETY: the caller says that `count` elements are readable.
+    unsafe {
+        match count {
+            8 => _mm256_loadu_ps(from),
+            _ => _mm256_maskload_ps(from, first32(count)),
+        }
+    }
+}
+
+/// The same for f64.
+#[inline(always)]
+unsafe fn load_part64(from: *const f64, count: usize) -> __m256d {
+    // SAFETY: the caller says that `count` elements are readable.
+    unsafe {
+        match count {
+            4 => _mm256_loadu_pd(from),
+            _ => _mm256_maskload_pd(from, first64(count)),
+        }
+    }
+}
+
+/// Stores the first `count` lanes by halves: a masked store takes AMD's processors before Zen 4 some
+/// 40 operations (Cholesky of 64 x 64 went from 40 to 25 us).
+#[inline(always)]
+unsafe fn store_part32(to: *mut f32, count: usize, v: __m256) {
+    // SAFETY: the caller says that `count <= 8` elements are writable.
+    unsafe {
+        if count == 8 {
+            return _mm256_storeu_ps(to, v);
+        }
+        let (mut to, mut half) = (to, _mm256_castps256_ps128(v));
+        if count & 4 != 0 {
+            _mm_storeu_ps(to, half);
+            (to, half) = (to.add(4), _mm256_extractf128_ps::<1>(v));
+        }
+        if count & 2 != 0 {
+            _mm_storel_pd(to.cast(), _mm_castps_pd(half));
+            (to, half) = (to.add(2), _mm_movehl_ps(half, half));
+        }
+        if count & 1 != 0 {
+            _mm_store_ss(to, half);
+        }
+    }
+}
+
+/// The same for f64.
+#[inline(always)]
+unsafe fn store_part64(to: *mut f64, count: usize, v: __m256d) {
+    // SAFETY: the caller says that `count <= 4` elements are writable.
+    unsafe {
+        if count == 4 {
+            return _mm256_storeu_pd(to, v);
+        }
+        let (mut to, mut half) = (to, _mm256_castpd256_pd128(v));
+        if count & 2 != 0 {
+            _mm_storeu_pd(to, half);
+            (to, half) = (to.add(2), _mm256_extractf128_pd::<1>(v));
+        }
+        if count & 1 != 0 {
+            _mm_store_sd(to, half);
+        }
+    }
 }
 
 /// The high halves of 8 products: even lanes directly, odd lanes shifted down and back up.
@@ -200,8 +267,8 @@ register!(
     mask Mask256, lanes 8, doc "Eight f32.";
     splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps,
     stream _mm256_stream_ps,
-    load_part |from, count| _mm256_maskload_ps(from, first32(count)),
-    store_part |value, to, stored| _mm256_maskstore_ps(to, first32(stored), value),
+    load_part |from, count| load_part32(from, count),
+    store_part |value, to, stored| store_part32(to, stored, value),
     add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, div _mm256_div_ps,
     fma _mm256_fmadd_ps, sqrt _mm256_sqrt_ps, cast _mm256_castps_si256 _mm256_castsi256_ps,
     less |a, b| _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b)),
@@ -231,8 +298,8 @@ register!(
     mask Mask256, lanes 4, doc "Four f64.";
     splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd,
     stream _mm256_stream_pd,
-    load_part |from, count| _mm256_maskload_pd(from, first64(count)),
-    store_part |value, to, stored| _mm256_maskstore_pd(to, first64(stored), value),
+    load_part |from, count| load_part64(from, count),
+    store_part |value, to, stored| store_part64(to, stored, value),
     add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, div _mm256_div_pd,
     fma _mm256_fmadd_pd, sqrt _mm256_sqrt_pd, cast _mm256_castpd_si256 _mm256_castsi256_pd,
     less |a, b| _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)),

@@ -1,0 +1,226 @@
+//! What went wrong for users of other array libraries, and must not here: the situations of the
+//! reference that concern a device, by their numbers. The device is lavapipe, with the memory, the
+//! limits and the features that a test gives it. Those seen from a program are in
+//! `crates/rung/tests/situations.rs`, those of the processor in `situations.rs`.
+
+#[path = "../../device/tests/lavapipe/faulty.rs"]
+#[allow(dead_code)]
+mod faulty;
+
+use faulty::{Call, Faulty};
+use rung_array::{Array, Number};
+use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
+use rung_device::Device;
+use rung_lanes::Lanes;
+use rung_ops::call::first_difference;
+use rung_ops::{Decline, Ladder, NoCaller, Value, table};
+use std::sync::Arc;
+
+const MIB: usize = 1 << 20;
+
+fn lavapipe() -> Arc<dyn Device> {
+    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
+        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
+}
+
+/// A ladder whose device wants every call.
+fn eager(device: Arc<dyn Device>) -> Ladder {
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    settings.explain.value = Explain::Table;
+    let off = Err(Decline::Off("--blas"));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(device));
+    ladder.costs.device.make_free();
+    ladder
+}
+
+fn without_device() -> Ladder {
+    let off = |flag| Err(Decline::Off(flag));
+    let library = Err(Decline::Off("--blas"));
+    Ladder::with_rungs(&Settings::default(), Some(Lanes::new(2)), library, off("--gpu"))
+}
+
+/// Values between -4 and 4, no two neighbours alike.
+fn array(t: ElementType, extents: &[usize]) -> Array {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    let value = |i: usize| (i * 2_654_435_761 % 1024) as f64 / 128.0 - 4.0;
+    let all: Vec<f64> = (0..shape.size()).map(value).collect();
+    Array::from_slice(&all, shape).unwrap().convert(t).unwrap()
+}
+
+fn values(arrays: &[&Array]) -> Vec<Value> {
+    arrays.iter().map(|&a| Value::Array(a.clone())).collect()
+}
+
+fn call(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Value {
+    ladder.call(table::find(name).unwrap(), values, &mut NoCaller).unwrap().remove(0)
+}
+
+fn assert_same(got: &Value, wanted: &Value, context: &str) {
+    match (got, wanted) {
+        (Value::Array(got), Value::Array(wanted)) => {
+            got.home().unwrap();
+            assert_eq!(first_difference(got, wanted), None, "{context}");
+        }
+        (got, wanted) => assert_eq!(got.to_string(), wanted.to_string(), "{context}"),
+    }
+}
+
+/// The declines of the device so far: code and text.
+fn declines(ladder: &Ladder) -> Vec<(String, String)> {
+    let json = ladder.calls.json(&|_| String::new());
+    let declines = json["declines"].as_array().unwrap().iter();
+    let word = |d: &serde_json::Value, key: &str| d[key].as_str().unwrap().to_string();
+    declines.filter(|d| d["rung"] == "device").map(|d| (word(d, "code"), word(d, "text"))).collect()
+}
+
+/// A device with 64 MiB to give (and as much that is left to others) is asked for 65 MiB.
+#[test]
+fn situations_05_memory_that_is_not_there_is_said_before_anything_goes_up() {
+    let device = Arc::new(Faulty::new(lavapipe(), None).with_free(128 * MIB as u64));
+    let mut ladder = eager(device.clone());
+    let side = 65 * MIB / 4 / 256;
+    let (a, b) = (array(ElementType::F32, &[side, 256]), array(ElementType::F32, &[256, 8]));
+    let got = call(&mut ladder, "matmul", values(&[&a, &b]));
+    let all = declines(&ladder);
+    assert!(
+        all.contains(&("memory".into(), "needs 65 MiB, 64 MiB free".into()))
+            || all.iter().any(|(code, text)| code == "budget" && text.contains("65")),
+        "{all:?}"
+    );
+    assert_eq!((device.calls(Call::Upload), device.calls(Call::Launch)), (0, 0));
+    assert_same(&got, &call(&mut without_device(), "matmul", values(&[&a, &b])), "65 MiB");
+}
+
+/// Kernels that may see 1 MiB of a buffer, and calls on 3 MiB.
+#[test]
+fn situations_12_what_is_over_the_binding_limit_is_cut_or_declined_with_both_figures() {
+    let small = Faulty::new(lavapipe(), None).with_info(|info| info.max_binding = MIB as u64);
+    let mut ladder = eager(Arc::new(small));
+    let mut here = without_device();
+    let t = ElementType::F32;
+    let (long, wide) = (array(t, &[3 * MIB / 4]), array(t, &[256, 3 * MIB / 1024]));
+    let column = array(t, &[3 * MIB / 1024, 2]);
+    let cases: [(&str, Vec<&Array>); 5] = [
+        ("sum", vec![&long]),
+        ("exp", vec![&long]),
+        ("add", vec![&long, &long]),
+        ("matmul", vec![&wide, &column]),
+        ("softmax", vec![&wide]),
+    ];
+    for (name, operands) in cases {
+        ladder.count_anew();
+        let got = call(&mut ladder, name, values(&operands));
+        assert_same(&got, &call(&mut here, name, values(&operands)), name);
+        for (code, text) in declines(&ladder) {
+            assert!(code == "binding" || code == "resident-only", "{name}: {code} {text}");
+            let both = text.contains("3 MiB") && text.contains("1 MiB");
+            assert!(code != "binding" || both, "{name}: {text}");
+        }
+    }
+}
+
+/// A device without doubles takes the singles and says why it leaves the doubles.
+#[test]
+fn situations_18_doubles_stay_doubles_where_a_device_has_none() {
+    let single = Faulty::new(lavapipe(), None).with_info(|info| info.f64 = false);
+    let mut ladder = eager(Arc::new(single));
+    let a = array(ElementType::F64, &[300, 7]);
+    let got = call(&mut ladder, "exp", values(&[&a]));
+    let Value::Array(result) = &got else { panic!("{got:?}") };
+    assert_eq!(result.element_type(), ElementType::F64);
+    assert_same(&got, &call(&mut without_device(), "exp", values(&[&a])), "exp");
+    assert_eq!(declines(&ladder)[0].0, "no-double");
+    let a = array(ElementType::F32, &[300, 7]);
+    let got = call(&mut ladder, "exp", values(&[&a]));
+    assert_same(&got, &call(&mut without_device(), "exp", values(&[&a])), "exp");
+    assert!(matches!(&got, Value::Array(a) if a.element_type() == ElementType::F32));
+    assert_eq!(declines(&ladder).len(), 1, "singles are taken");
+}
+
+/// The data lies on the device; the index is wrong.
+#[test]
+fn situations_19_an_index_out_of_range_is_the_same_error_on_a_device() {
+    let mut ladder = eager(lavapipe());
+    let data = array(ElementType::F32, &[5, 3]);
+    let resident = call(&mut ladder, "exp", values(&[&data]));
+    let message = |ladder: &mut Ladder, a: &Value, index: i64| {
+        let op = table::find("take-rows").unwrap();
+        let index = Array::from_slice(&[0i64, index], Shape::vector(2)).unwrap();
+        let asked = vec![a.clone(), Value::Array(index)];
+        ladder.call(op, asked, &mut NoCaller).unwrap_err().to_string()
+    };
+    for index in [5, -6, 1 << 31] {
+        let wanted = message(&mut without_device(), &Value::Array(data.clone()), index);
+        assert!(wanted.contains(&index.to_string()) && wanted.contains('5'), "{wanted}");
+        assert_eq!(message(&mut ladder, &resident, index), wanted);
+    }
+}
+
+/// Steps of a training loop: bytes on the device are the same after 100 steps and after 10,000, and
+/// what a program drops is freed without a collection.
+#[test]
+fn situations_22_device_memory_stays_flat() {
+    let mut ladder = eager(lavapipe());
+    let residency = ladder.residency().unwrap().clone();
+    let x = array(ElementType::F32, &[16, 8]);
+    let mut weights = Value::Array(array(ElementType::F32, &[8, 4]));
+    let mut held = Vec::new();
+    let steps = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
+    for step in 0..steps {
+        let x = Value::Array(x.clone());
+        let y = call(&mut ladder, "matmul", vec![x.clone(), weights.clone()]);
+        let y = call(&mut ladder, "tanh", vec![y]);
+        let Value::Array(turned) = &x else { unreachable!() };
+        let turned = Value::Array(turned.transpose(&[1, 0]).unwrap());
+        let gradient = call(&mut ladder, "matmul", vec![turned, y]);
+        let change = call(&mut ladder, "mul", vec![gradient, Value::Number(Number::F32(-1e-3))]);
+        weights = call(&mut ladder, "add", vec![weights, change]);
+        if step % 100 == 99 {
+            held.push(residency.resident());
+        }
+    }
+    assert!(held[0] > 0 && held.iter().all(|bytes| *bytes == held[0]), "{held:?}");
+    let before = residency.resident();
+    for _ in 0..1000 {
+        call(&mut ladder, "exp", vec![weights.clone()]);
+    }
+    assert_eq!(residency.resident(), before);
+}
+
+/// 2,000 shapes of one expression compile no more kernels than two shapes do.
+#[test]
+fn situations_24_kernels_do_not_depend_on_shapes() {
+    let mut ladder = eager(lavapipe());
+    let run = |ladder: &mut Ladder, rows: usize, columns: usize| {
+        let a = array(ElementType::F32, &[rows, columns]);
+        let x = call(ladder, "exp", values(&[&a]));
+        let x = call(ladder, "add", vec![x, Value::Array(a)]);
+        call(ladder, "sum", vec![x])
+    };
+    run(&mut ladder, 3, 5);
+    run(&mut ladder, 600, 50);
+    let few = ladder.kernel_count();
+    let shapes = if cfg!(debug_assertions) { 300 } else { 2_000 };
+    for i in 0..shapes {
+        run(&mut ladder, 1 + i % 61, 1 + i / 7);
+    }
+    assert_eq!(ladder.kernel_count(), few);
+}
+
+#[test]
+fn situations_28_the_same_bits_every_time_on_a_device() {
+    let a = array(ElementType::F32, &[700, 33]);
+    let turned = array(ElementType::F32, &[33, 65]);
+    let run = || {
+        let mut ladder = eager(lavapipe());
+        let x = call(&mut ladder, "matmul", values(&[&a, &turned]));
+        let x = call(&mut ladder, "softmax", vec![x]);
+        let axis = vec![x, Value::Keyword("axis".into()), Value::integer(0)];
+        call(&mut ladder, "sum", axis)
+    };
+    let first = run();
+    for _ in 0..2 {
+        assert_same(&run(), &first, "again");
+    }
+}
