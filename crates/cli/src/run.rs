@@ -164,6 +164,10 @@ impl<'a> Running<'a> {
         };
         let package = Value::object(Object::Package(package));
         lisp.set_variable(symbol::CURRENT_PACKAGE, package);
+        let places = &self.invocation.request.system_path.value;
+        if !places.is_empty() {
+            lisp.define_special("asdf", "%system-path", Value::string(places));
+        }
         Ok(())
     }
 
@@ -228,9 +232,10 @@ impl<'a> Running<'a> {
     }
 
     /// The column that the program's standard output has reached.
-    pub fn column(&self) -> usize {
-        let lisp = &self.session.lisp;
-        lisp.column(lisp.variable(symbol::STANDARD_OUTPUT))
+    pub fn column(&mut self) -> usize {
+        let lisp = &mut self.session.lisp;
+        let stream = lisp.variable(symbol::STANDARD_OUTPUT).clone();
+        lisp.column(&stream)
     }
 
     /// Writes a line to the program's standard output, beginning at its left edge.

@@ -1,13 +1,15 @@
-//! Runs a Lisp file, or the forms given after `-e` and prints their values: the crate alone,
-//! without array operations, for trying and for benchmarks.
+//! Runs Lisp files, or the forms given after `-e` and prints their values: the crate alone,
+//! without array operations, for trying and for benchmarks. Words after `--` are the program's.
 
 use rung_lisp::{Lisp, Options, UnhandledKind};
 
 fn main() {
-    let arguments = std::env::args().skip(1).collect::<Vec<_>>();
+    let mut arguments = std::env::args().skip(1).collect::<Vec<_>>();
+    let split = arguments.iter().position(|word| word == "--");
+    let own = split.map_or(Vec::new(), |at| arguments.split_off(at).split_off(1));
     let work = move || {
         let native_stack = 200 << 20;
-        let mut lisp = Lisp::new(Options { native_stack, ..Options::default() });
+        let mut lisp = Lisp::new(Options { native_stack, arguments: own, ..Options::default() });
         let result = match &arguments[..] {
             [flag, forms @ ..] if flag == "-e" => forms.iter().try_for_each(|form| {
                 for value in lisp.eval_text("-e", form)? {

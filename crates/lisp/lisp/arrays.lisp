@@ -103,11 +103,6 @@
         ((subtypep type 'rational) 'rational)
         (t 'real)))
 
-(defun array-displacement (array)
-  "No array is displaced: nil and 0."
-  (check-type array array)
-  (values nil 0))
-
 (defun rung::%byte-expansion (place &optional environment)
   ;; What get-setf-expansion gives of (ldb byte place) and (mask-field byte place).
   (declare (ignore environment))

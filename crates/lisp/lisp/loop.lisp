@@ -1,5 +1,7 @@
-;;; loop: the simple form and the clauses. The clauses fill lists: variables, code that starts
-;;; the iteration, the body, and code that steps to the next round.
+;;; loop: the simple form and the clauses. The clauses fill lists: bindings, code that starts the
+;;; iteration, the body, and code that steps to the next round. The bindings of one clause are a
+;;; group; a group is bound inside those before it, so that the forms of a clause see the variables
+;;; of earlier clauses and not its own.
 
 (defmacro loop (&rest clauses)
   "Repeats, as its clauses say."
@@ -51,15 +53,31 @@
         (epilogue nil) (result nil) (has-result nil) (accumulators nil) (it nil)
         (end (gensym "END")) (start (gensym "START"))
         (finishes (%loop-mentions 'loop-finish rest))
-        (parallel nil) (late-init nil) (late-steps nil))
+        (parallel nil) (late-init nil) (late-steps nil) (groups nil) (values nil) (names nil))
     (labels
         ((is (&rest names) (apply #'%loop-is (car rest) names))
          (take () (when (null rest) (error 'program-error)) (pop rest))
          (variable (v &optional value) (push (list v value) variables) v)
-         (variables-of (pattern) (mapc #'variable (%loop-variables pattern)))
+         ;; Binds variables to forms that do not see them; joined clauses wait for each other.
+         (initial (&rest pairs)
+           (if parallel
+               (setq values (append values pairs))
+               (push pairs groups))
+           (car (first pairs)))
+         (initial-name (prefix form) (initial (list (gensym prefix) form)))
+         (variables-of (pattern &optional default)
+           (let ((pairs (mapcar (lambda (v) (list v default)) (%loop-variables pattern))))
+             (if parallel
+                 (setq names (append names pairs))
+                 (when pairs (push pairs groups)))))
          (skip-type ()
            (cond ((is "OF-TYPE") (take) (take))
                  ((is "FIXNUM" "FLOAT" "T" "NIL" "DOUBLE-FLOAT" "INTEGER" "NUMBER") (take))))
+         (default-of (type)
+           (and type (atom type)
+                (cond ((member type '(float single-float double-float short-float long-float))
+                       (coerce 0 type))
+                      ((member type '(fixnum integer number real rational unsigned-byte bit)) 0))))
          (forms ()
            (let ((found nil))
              (loop (when (or (null rest) (atom (car rest))) (return (nreverse found)))
@@ -80,13 +98,14 @@
              (if (%loop-is x "IT") (or it x) x)))
          (append-list (kind form)
            (let* ((a (accumulator :list)) (v (second a)) (tail (fourth a)) (g (gensym "NEW")))
-             `(let ((,g ,(ecase kind
-                           (:collect `(list ,form))
-                           (:append `(copy-list ,form))
-                           (:nconc form))))
-                (when ,g
-                  (if ,v (setf (cdr ,tail) ,g) (setq ,v ,g))
-                  (setq ,tail (last ,g))))))
+             (if (eq kind :collect)
+                 `(let ((,g (list ,form)))
+                    (if ,v (rplacd ,tail ,g) (setq ,v ,g))
+                    (setq ,tail ,g))
+                 `(let ((,g ,(if (eq kind :append) `(copy-list ,form) form)))
+                    (when ,g
+                      (if ,v (rplacd ,tail ,g) (setq ,v ,g))
+                      (setq ,tail (last ,g)))))))
          (numeric (kind form)
            (let* ((a (accumulator kind)) (v (second a)) (g (gensym "NEW")))
              (ecase kind
@@ -162,72 +181,84 @@
            (loop (unless (is "AND") (return)) (take) (funcall clause))
            (mapc #'begin (nreverse late-init))
            (mapc #'step-by (nreverse late-steps))
-           (setq parallel nil late-init nil late-steps nil))
+           (when values (push values groups))
+           (when names (push names groups))
+           (setq parallel nil late-init nil late-steps nil values nil names nil))
          (for-numbers (pattern)
-           (let ((v (progn (variables-of pattern)
-                           (if parallel (variable (gensym "COUNTER")) pattern)))
-                 (from nil) (limit nil) (by 1) (down nil) (test nil))
-             (loop
-               (cond ((is "FROM" "UPFROM") (take) (setq from (take)))
-                     ((is "DOWNFROM") (take) (setq from (take) down t))
-                     ((is "TO" "UPTO") (take) (setq limit (take) test '>))
-                     ((is "DOWNTO") (take) (setq limit (take) test '< down t))
-                     ((is "BELOW") (take) (setq limit (take) test '>=))
-                     ((is "ABOVE") (take) (setq limit (take) test '<= down t))
-                     ((is "BY") (take) (setq by (take)))
-                     (t (return))))
+           (let ((v (if parallel (gensym "COUNTER") pattern))
+                 (from 0) (limit nil) (by 1) (down nil) (test nil) (pairs nil))
+             (when (null v) (setq v (gensym "COUNTER")))
+             (flet ((form (prefix)
+                      ;; Forms are evaluated once, in the order in which they stand.
+                      (let ((form (take)))
+                        (if (or (numberp form) (string= prefix "FROM"))
+                            form
+                            (let ((name (gensym prefix))) (push (list name form) pairs) name)))))
+               (loop
+                 (cond ((is "FROM" "UPFROM" "DOWNFROM")
+                        (when (is "DOWNFROM") (setq down t))
+                        (take)
+                        (setq from (form "FROM"))
+                        (push (list v from) pairs))
+                       ((is "TO" "UPTO") (take) (setq limit (form "LIMIT") test '>))
+                       ((is "DOWNTO") (take) (setq limit (form "LIMIT") test '< down t))
+                       ((is "BELOW") (take) (setq limit (form "LIMIT") test '>=))
+                       ((is "ABOVE") (take) (setq limit (form "LIMIT") test '<= down t))
+                       ((is "BY") (take) (setq by (form "BY")))
+                       (t (return)))))
+             (unless (assoc v pairs) (push (list v from) pairs))
+             (apply #'initial (reverse pairs))
+             (when parallel (variables-of pattern 0))
              (when (and down (eq test '>)) (setq test '<))
-             (begin `(setq ,v ,(or from 0)))
-             (unless (numberp by) (begin `(setq ,(variable (gensym "BY")) ,by))
-               (setq by (car (car variables))))
-             (when test
-               (unless (numberp limit)
-                 (let ((g (variable (gensym "LIMIT"))))
-                   (begin `(setq ,g ,limit))
-                   (setq limit g))))
              (step-by `(setq ,v (,(if down '- '+) ,v ,by)))
              (when test (both `(when (,test ,v ,limit) (go ,end))))
              (when parallel (both-set pattern v))))
          (for-list (pattern whole)
-           (let ((g (variable (gensym "LIST"))) (next 'cdr))
-             (begin `(setq ,g ,(take)))
+           (let ((g (initial-name "LIST" (take))) (next 'cdr))
              (variables-of pattern)
-             (when (is "BY") (take) (setq next (take)))
+             (when (is "BY")
+               (take)
+               (setq next (take))
+               (unless (and (consp next) (eq (car next) 'function))
+                 (setq next (initial-name "NEXT" next))))
              (step-by (if (eq next 'cdr) `(setq ,g (cdr ,g)) `(setq ,g (funcall ,next ,g))))
              (both `(when (,(if whole 'atom 'endp) ,g) (go ,end)))
              (both-set pattern (if whole g `(car ,g)))))
          (for-across (pattern)
-           (let ((g (variable (gensym "VECTOR"))) (i (variable (gensym "INDEX")))
+           (let ((g (initial-name "VECTOR" (take))) (i (variable (gensym "INDEX") 0))
                  (n (variable (gensym "LENGTH"))))
              (variables-of pattern)
-             (begin `(setq ,g ,(take) ,i 0 ,n (length ,g)))
+             (begin `(setq ,n (length ,g)))
              (step-by `(setq ,i (+ ,i 1)))
              (both `(when (>= ,i ,n) (go ,end)))
              (both-set pattern `(aref ,g ,i))))
          (for-equals (pattern)
-           (variables-of pattern)
-           (let ((first (take)))
-             (begin-set pattern first)
-             (if (is "THEN")
+           (let ((first (take)) (then (is "THEN")))
+             (cond ((and then (null init) (not parallel) pattern (symbolp pattern))
+                    ;; Nothing can end the loop before: the variable is bound to its first value.
+                    (initial (list pattern first)))
+                   (t (variables-of pattern)
+                      (begin-set pattern first)))
+             (if then
                  (progn (take) (step-set pattern (take)))
                  (step-set pattern first))))
          (for-being (pattern)
            (take)                       ; each, the
-           (let ((kind (take)) (g (variable (gensym "ENTRIES"))) (other nil))
-             (take)                     ; in, of
-             (let ((source (take)))
+           (let ((kind (take)) (g nil) (other nil))
+             (let ((source (if (is "IN" "OF") (progn (take) (take)) '*package*)))
                (when (is "USING") (take) (setq other (cadr (take))))
+               (setq g (initial-name
+                        "ENTRIES"
+                        (cond
+                          ((%loop-is kind "HASH-KEY" "HASH-KEYS" "HASH-VALUE" "HASH-VALUES")
+                           `(rung::%table-entries ,source))
+                          ((%loop-is kind "EXTERNAL-SYMBOL" "EXTERNAL-SYMBOLS")
+                           `(rung::%package-symbols ,source :external))
+                          ((%loop-is kind "PRESENT-SYMBOL" "PRESENT-SYMBOLS")
+                           `(rung::%package-symbols ,source :internal))
+                          (t `(rung::%package-symbols ,source :inherited)))))
                (variables-of pattern)
-               (when other (variable other))
-               (begin
-                `(setq ,g ,(cond
-                             ((%loop-is kind "HASH-KEY" "HASH-KEYS" "HASH-VALUE" "HASH-VALUES")
-                              `(rung::%table-entries ,source))
-                             ((%loop-is kind "EXTERNAL-SYMBOL" "EXTERNAL-SYMBOLS")
-                              `(rung::%package-symbols ,source :external))
-                             ((%loop-is kind "PRESENT-SYMBOL" "PRESENT-SYMBOLS")
-                              `(rung::%package-symbols ,source :internal))
-                             (t `(rung::%package-symbols ,source :inherited)))))
+               (when other (variables-of other))
                (step-by `(setq ,g (cdr ,g)))
                (both `(when (null ,g) (go ,end)))
                (cond ((%loop-is kind "HASH-KEY" "HASH-KEYS")
@@ -247,10 +278,14 @@
                    ((is "BEING") (take) (for-being pattern))
                    (t (for-numbers pattern)))))
          (with-clause ()
-           (let ((pattern (take)))
-             (skip-type)
-             (variables-of pattern)
-             (when (is "=") (take) (begin-set pattern (take))))))
+           (let* ((pattern (take)) (type (if (is "OF-TYPE") (cadr rest) (car rest)))
+                  (value (progn (skip-type)
+                                (if (is "=") (progn (take) (take)) (default-of type)))))
+             (if (and pattern (symbolp pattern))
+                 (initial (list pattern value))
+                 (let ((g (initial-name "WITH" value)))
+                   (variables-of pattern)
+                   (begin (%loop-set pattern g)))))))
       (loop
         (when (null rest) (return))
         (cond
@@ -258,8 +293,7 @@
           ((is "FOR" "AS") (take) (joined #'for-clause))
           ((is "WITH") (take) (joined #'with-clause))
           ((is "REPEAT") (take)
-           (let ((g (variable (gensym "TIMES"))))
-             (begin `(setq ,g ,(take)))
+           (let ((g (initial-name "TIMES" (take))))
              (step-by `(setq ,g (- ,g 1)))
              (both `(when (<= ,g 0) (go ,end)))))
           ((is "INITIALLY") (take) (dolist (f (forms)) (push f prologue)))
@@ -270,20 +304,27 @@
                       (dolist (f (forms)) (push f epilogue)))))
           (t (push (clause) body)))))
     `(block ,name
-       (let ,(nreverse variables)
-         (tagbody
-            ,@(mapcar #'%loop-form (reverse prologue))
-            ,@(mapcar #'%loop-form (nreverse init))
-            ,start
-            ,@(if finishes
-                  `((macrolet ((loop-finish () '(go ,end)))
-                      ,@(mapcar #'%loop-form (nreverse body))))
-                  (mapcar #'%loop-form (nreverse body)))
-            ,@(mapcar #'%loop-form (nreverse steps))
-            (go ,start)
-            ,end
-            ,@(mapcar #'%loop-form (nreverse epilogue))
-            (return-from ,name ,result))))))
+       ,(%loop-bound
+         (cons (nreverse variables) groups)
+         `(tagbody
+             ,@(mapcar #'%loop-form (reverse prologue))
+             ,@(mapcar #'%loop-form (nreverse init))
+             ,start
+             ,@(if finishes
+                   `((macrolet ((loop-finish () '(go ,end)))
+                       ,@(mapcar #'%loop-form (nreverse body))))
+                   (mapcar #'%loop-form (nreverse body)))
+             ,@(mapcar #'%loop-form (nreverse steps))
+             (go ,start)
+             ,end
+             ,@(mapcar #'%loop-form (nreverse epilogue))
+             (return-from ,name ,result))))))
+
+(defun %loop-bound (groups form)
+  ;; A form inside groups of bindings, the innermost group first.
+  (dolist (group groups form)
+    (when group
+      (setq form `(let ,group (declare (ignorable ,@(mapcar #'car group))) ,form)))))
 
 (defun %loop-form (form)
   (if (atom form) `(progn ,form) form))

@@ -1,34 +1,45 @@
 ;;; The standard's macros that need no Rust. Each definition is compiled when it is first used.
 ;;; Every form begins in the first column and is a definition: the loader finds them so.
 
+(defun %split-declarations (body)
+  ;; The declarations at the start of a body, and the rest.
+  (let ((declarations nil))
+    (loop (unless (and (consp body) (consp (car body)) (eq (car (car body)) 'declare))
+            (return (values (nreverse declarations) body)))
+          (push (pop body) declarations))))
+
 (defmacro dotimes ((var count &optional result) &body body)
   "Runs the body with the variable from 0 below the count."
   (let ((limit (gensym "LIMIT")) (start (gensym "START")))
-    `(let ((,var 0) (,limit ,count))
-       (declare (ignorable ,var))
-       (block nil
-         (tagbody
-            ,start
-            (if (>= ,var ,limit) (return-from nil ,result))
-            (tagbody ,@body)
-            (setq ,var (+ ,var 1))
-            (go ,start))))))
+    (multiple-value-bind (declarations forms) (%split-declarations body)
+      `(let ((,var 0) (,limit ,count))
+         (declare (ignorable ,var))
+         ,@declarations
+         (block nil
+           (tagbody
+              ,start
+              (if (>= ,var ,limit) (return-from nil ,result))
+              (tagbody ,@forms)
+              (setq ,var (+ ,var 1))
+              (go ,start)))))))
 
 (defmacro dolist ((var list &optional result) &body body)
   "Runs the body with the variable bound to each element."
   (let ((rest (gensym "REST")) (start (gensym "START")) (end (gensym "END")))
-    `(block nil
-       (let ((,rest ,list))
-         (tagbody
-            ,start
-            (if (endp ,rest) (go ,end))
-            (let ((,var (car ,rest)))
-              (declare (ignorable ,var))
-              (tagbody ,@body))
-            (setq ,rest (cdr ,rest))
-            (go ,start)
-            ,end)
-         ,(if result `(let ((,var nil)) (declare (ignorable ,var)) ,result) nil)))))
+    (multiple-value-bind (declarations forms) (%split-declarations body)
+      `(block nil
+         (let ((,rest ,list))
+           (tagbody
+              ,start
+              (if (endp ,rest) (go ,end))
+              (let ((,var (car ,rest)))
+                (declare (ignorable ,var))
+                ,@declarations
+                (tagbody ,@forms))
+              (setq ,rest (cdr ,rest))
+              (go ,start)
+              ,end)
+           ,(if result `(let ((,var nil)) (declare (ignorable ,var)) ,result) nil))))))
 
 (defmacro do (bindings (test &rest results) &body body)
   "Steps variables together until the test is true."
@@ -391,7 +402,7 @@
                  (setq busy t)
                  (unwind-protect (funcall apply format *trace-output* arguments)
                    (setq busy nil))))
-        (rung::%set-function
+        (rung::%replace-function
          name
          (lambda (&rest arguments)
            (if busy
@@ -408,7 +419,7 @@
 (defun %untrace (name)
   (let ((function (get name 'rung::%traced)))
     (when function
-      (rung::%set-function name function)
+      (rung::%replace-function name function)
       (setq rung::*traced* (remove name rung::*traced*))
       (remprop name 'rung::%traced))))
 

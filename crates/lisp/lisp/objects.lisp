@@ -192,23 +192,179 @@ can pass on what came; and the form that gives that as a list."
         (push known (get 'rung::%combined 'rung::%makers))))
     (apply (cdr known) functions)))
 
+;;; The effective method of a combination in the long form is a function of its own for each set of
+;;; methods: the form that the combination gives, in which call-method stands for calls of functions
+;;; that have been made of the methods.
+
+(defun rung::%long-combined (count open maker generic methods options)
+  (let* ((arguments (loop repeat count collect (gensym "ARGUMENT")))
+         (rest (and open (gensym "REST")))
+         (rung::*combined-call* (cons arguments rest)))
+    (rung::%combined-function (funcall maker generic methods options))))
+
+(defun rung::%combined-function (form)
+  (destructuring-bind (arguments . rest) rung::*combined-call*
+    (eval `(lambda (,@arguments ,@(if rest (list '&rest rest) nil))
+             (declare (ignorable ,@arguments ,@(if rest (list rest) nil)))
+             (macrolet ((call-method (method &optional next)
+                          (rung::%method-call method next)))
+               ,form)))))
+
+(defun rung::%method-call (method next)
+  ;; What (call-method method next) stands for.
+  (destructuring-bind (arguments . rest) rung::*combined-call*
+    (let ((function (rung::%chained method next)))
+      (if rest
+          `(apply ,function ,@arguments ,rest)
+          `(funcall ,function ,@arguments)))))
+
+(defun rung::%chained (method next)
+  ;; The function of a method, or of (make-method form), before others.
+  (if (and (consp method) (eq (car method) 'make-method))
+      (rung::%combined-function (cadr method))
+      (rung::%method-function method (and next (rung::%chained (car next) (cdr next))))))
+
+(defmacro call-method (method &optional next)
+  "Calls a method, inside the form of a method combination."
+  (declare (ignore method next))
+  (error "call-method: only inside the form of a method combination"))
+
+(defmacro make-method (form)
+  "A method that runs a form, as an argument of call-method."
+  (declare (ignore form))
+  (error "make-method: only as an argument of call-method"))
+
+(defun invalid-method-error (method control &rest arguments)
+  "Signals that a method has no place in a method combination."
+  (error "~S: ~?" method control arguments))
+
+(defun method-combination-error (control &rest arguments)
+  "Signals an error of a method combination."
+  (apply #'error control arguments))
+
+(defun rung::%argument-forms (lambda-list)
+  ;; The bindings of the variables of :arguments to names, and the names as a lambda list that
+  ;; takes any call.
+  (let ((names nil) (renamed nil) (open nil) (words lambda-list))
+    (loop
+      (when (null words) (return))
+      (let ((word (pop words)))
+        (cond ((eq word '&whole) (push (list (pop words) nil) names))
+              ((member word lambda-list-keywords)
+               (when (member word '(&rest &key &body)) (setq open t))
+               (push word renamed))
+              (t (let* ((parts (if (consp word) word (list word)))
+                        (variable (if (consp (car parts)) (cadar parts) (car parts)))
+                        (name (gensym (symbol-name variable))))
+                   (push (list variable name) names)
+                   (push (cond ((symbolp word) name)
+                               ((consp (car parts)) (list* (list (caar parts) name) (cdr parts)))
+                               (t (cons name (cdr parts))))
+                         renamed))))))
+    (setq renamed (nreverse renamed))
+    (values (nreverse names)
+            (cond ((member '&key renamed) (append renamed '(&allow-other-keys)))
+                  (open renamed)
+                  (t (append renamed (list '&rest (gensym "MORE"))))))))
+
+(defun rung::%with-arguments (lambda-list form)
+  (destructuring-bind (arguments . rest) rung::*combined-call*
+    `(destructuring-bind ,lambda-list
+         ,(if rest `(list* ,@arguments ,rest) `(list ,@arguments))
+       (declare (ignorable ,@(remove-if (lambda (word) (member word lambda-list-keywords))
+                                        (mapcar (lambda (word) (if (consp word) (car word) word))
+                                                lambda-list))))
+       ,form)))
+
+(defun rung::%qualifiers-match-p (pattern qualifiers)
+  (cond ((eq pattern '*) t)
+        ((null pattern) (null qualifiers))
+        ((symbolp pattern) (funcall pattern qualifiers))
+        ((atom qualifiers) nil)
+        (t (and (or (eq (car pattern) '*) (eql (car pattern) (car qualifiers)))
+                (or (eq (cdr pattern) '*)
+                    (rung::%qualifiers-match-p (or (cdr pattern) nil) (cdr qualifiers)))))))
+
+(defun rung::%method-groups (name groups methods)
+  ;; The methods of each group: a list of (patterns order required).
+  (let ((found (mapcar (lambda (group) (declare (ignore group)) nil) groups)))
+    (dolist (method methods)
+      (let ((at (position-if
+                 (lambda (group)
+                   (some (lambda (pattern)
+                           (rung::%qualifiers-match-p pattern (method-qualifiers method)))
+                         (first group)))
+                 groups)))
+        (if at
+            (push method (nth at found))
+            (error "a method with the qualifiers ~S has no place in the method combination ~(~S~)"
+                   (method-qualifiers method) name))))
+    (mapcar (lambda (group methods)
+              (destructuring-bind (patterns order required) group
+                (when (and required (null methods))
+                  (error "the method combination ~(~S~) needs a method with the qualifiers ~S"
+                         name patterns))
+                (if (eq order :most-specific-last) methods (reverse methods))))
+            groups found)))
+
+(defun rung::%method-group (specifier)
+  ;; The variable of a group, and the form of its description.
+  (let ((patterns nil) (parts (cdr specifier)))
+    (loop (when (or (null parts) (keywordp (car parts))) (return))
+          (push (pop parts) patterns))
+    (destructuring-bind (&key description (order :most-specific-first) required) parts
+      (declare (ignore description))
+      (values (car specifier)
+              `(list ',(nreverse patterns) ,order ,required)))))
+
+(defun rung::%long-combination (name lambda-list groups body)
+  (let ((arguments nil) (generic (gensym "GENERIC")) (methods (gensym "METHODS"))
+        (options (gensym "OPTIONS")) (variables nil) (forms nil) (declarations nil))
+    (loop (case (and (consp (car body)) (caar body))
+            (:arguments (setq arguments (cdr (pop body))))
+            (:generic-function (setq generic (cadr (pop body))))
+            (t (return))))
+    (loop (cond ((and (stringp (car body)) (cdr body)) (pop body))
+                ((and (consp (car body)) (eq (caar body) 'declare))
+                 (push (pop body) declarations))
+                (t (return))))
+    (dolist (group groups)
+      (multiple-value-bind (variable form) (rung::%method-group group)
+        (push variable variables)
+        (push form forms)))
+    (multiple-value-bind (names renamed) (rung::%argument-forms arguments)
+      (let ((inner `(let ,(mapcar (lambda (name) `(,(first name) ',(second name))) names)
+                      (declare (ignorable ,@(mapcar #'first names)))
+                      ,@declarations
+                      (block ,name ,@body))))
+        `(rung::%define-long-combination
+          ',name
+          (lambda (,generic ,methods ,options)
+            (declare (ignorable ,generic))
+            (destructuring-bind ,lambda-list ,options
+              (destructuring-bind ,(nreverse variables)
+                  (rung::%method-groups ',name (list ,@(nreverse forms)) ,methods)
+                ,(if arguments
+                     `(rung::%with-arguments ',renamed ,inner)
+                     inner)))))))))
+
 (defmacro define-method-combination (name &rest options)
-  "Defines a method combination by an operator."
-  (when (and options (not (keywordp (car options))))
-    (error "define-method-combination: the long form is not in version 1"))
-  (let ((operator name) (identity nil) (documentation nil))
-    (loop (when (null options) (return))
-          (let ((key (pop options)) (value (pop options)))
-            (case key
-              (:operator (setq operator value))
-              (:identity-with-one-argument (setq identity value))
-              (:documentation (setq documentation value))
-              (t (error "define-method-combination: there is no option ~(~S~)" key)))))
-    `(progn (rung::%define-combination ',name ',operator ,identity)
-            ,@(if documentation
-                  `((setf (documentation ',name 'method-combination) ,documentation))
-                  nil)
-            ',name)))
+  "Defines a method combination by an operator, or by a form that calls methods."
+  (if (and options (listp (car options)))
+      (rung::%long-combination name (first options) (second options) (cddr options))
+      (let ((operator name) (identity nil) (documentation nil))
+        (loop (when (null options) (return))
+              (let ((key (pop options)) (value (pop options)))
+                (case key
+                  (:operator (setq operator value))
+                  (:identity-with-one-argument (setq identity value))
+                  (:documentation (setq documentation value))
+                  (t (error "define-method-combination: there is no option ~(~S~)" key)))))
+        `(progn (rung::%define-combination ',name ',operator ,identity)
+                ,@(if documentation
+                      `((setf (documentation ',name 'method-combination) ,documentation))
+                      nil)
+                ',name))))
 
 (defmacro with-slots (slots instance &body body)
   "Runs the body with variables that stand for slots."

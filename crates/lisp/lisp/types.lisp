@@ -115,6 +115,9 @@
                  (values t t)
                  (values nil (and (symbolp a) (not (%numeric-type a))
                                   (not (member a '(t number atom sequence)))))))
+            ((and (is a 'and) (member 'symbol (cdr a)) (member 'list (cdr a)))
+             ;; What is both is nil.
+             (subtypep 'null b))
             ((is a 'and)
              (if (some (lambda (part) (subtypep part b)) (cdr a)) (values t t) (none)))
             ((or (is a 'not 'satisfies) (is b 'satisfies)) (none))

@@ -392,10 +392,25 @@ pub struct Code {
     pub exits: Vec<Exit>,
     /// From which instruction on which form runs; ascending.
     pub lines: Vec<(u32, Span)>,
+    /// The variables, for the debugger.
+    pub locals: Vec<Local>,
     /// The lambda list as it was written, for `describe`.
     pub lambda_list: Value,
     /// The documentation string, or nil.
     pub documentation: Value,
+}
+
+/// A variable and the register that holds it, or its cell, while some instructions run.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Its name.
+    pub name: crate::symbol::Symbol,
+    /// Where it is.
+    pub register: Register,
+    /// The first instruction for which it is there.
+    pub from: u32,
+    /// One after the last.
+    pub to: u32,
 }
 
 /// Where an exit that closures can take leads.

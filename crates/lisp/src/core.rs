@@ -28,6 +28,8 @@ pub struct VariableFacts {
     pub captured: bool,
     /// It is assigned after it is bound.
     pub assigned: bool,
+    /// Its value is used.
+    pub used: bool,
 }
 
 /// What is known of a block or tagbody.

@@ -5,7 +5,7 @@
 //! evaluated there. An error in that opens a level above. Without a console, and for scripts,
 //! only `*debugger-hook*` is asked, and the condition goes on to the embedder as `Unhandled`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
@@ -15,7 +15,7 @@ use crate::offer::Offer;
 use crate::package::CL;
 use crate::report::Unhandled;
 use crate::source::Span;
-use crate::symbol;
+use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, cons, list};
 
 /// What was typed.
@@ -53,6 +53,7 @@ const TYPED: &str = "prompt";
 const FRAMES_SHOWN: usize = 5;
 
 const HELP: &str = "  a number or :N takes a restart, :bt shows all frames, :c continues,\n  \
+                    :up and :down choose a frame, :locals shows its variables,\n  \
                     Ctrl-D leaves this level, :q all levels; anything else is evaluated here\n";
 
 const ABORT: Offer = Offer { package: CL, name: "ABORT", report: "Return to the prompt." };
@@ -63,6 +64,10 @@ struct Stop {
     /// The restarts, innermost first.
     restarts: Vec<Value>,
     frames: Vec<(Value, Option<Span>)>,
+    /// The variables of the frames.
+    locals: Vec<Vec<(Symbol, Value)>>,
+    /// The frame that `:up` and `:down` have chosen.
+    chosen: Cell<usize>,
 }
 
 impl Lisp {
@@ -86,11 +91,12 @@ impl Lisp {
         }
         let Some(console) = self.console.clone() else { return Ok(()) };
         let frames = self.backtrace.clone();
+        let locals = std::mem::take(&mut self.frame_locals);
         let found = self.describe_condition(condition.clone());
         let restarts =
             self.call(&Value::symbol(symbol::COMPUTE_RESTARTS), std::slice::from_ref(condition))?;
         let restarts = restarts.elements().collect();
-        let stop = Stop { restarts, frames };
+        let stop = Stop { restarts, frames, locals, chosen: Cell::new(0) };
         let terminal = self.variable(symbol::TERMINAL_IO).clone();
         if self.column(&terminal) > 0 {
             self.write(&terminal, "\n")?;
@@ -222,11 +228,46 @@ impl Lisp {
                     None => console.borrow_mut().say("  there is no restart continue\n"),
                 }
             }
+            ":up" | ":u" => self.choose(console, stop, stop.chosen.get() + 1),
+            ":down" | ":d" => match stop.chosen.get().checked_sub(1) {
+                Some(below) => self.choose(console, stop, below),
+                None => console.borrow_mut().say("  this is the innermost frame\n"),
+            },
+            ":locals" | ":l" => self.show_locals(console, stop),
             ":r" | ":restarts" => self.show_restarts(console, stop),
             ":h" | ":help" | ":?" | "?" => console.borrow_mut().say(HELP),
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Makes a frame the one that `:locals` is about, and shows it.
+    fn choose(&self, console: &SharedConsole, stop: &Stop, wanted: usize) {
+        let shown = self.frames_in_words(&stop.frames);
+        match shown.get(wanted) {
+            Some(frame) => {
+                stop.chosen.set(wanted);
+                console.borrow_mut().say(&format!("{wanted:>3}  {frame}\n"));
+            }
+            None => console.borrow_mut().say("  this is the outermost frame\n"),
+        }
+    }
+
+    /// The variables of the chosen frame that a program has named.
+    fn show_locals(&mut self, console: &SharedConsole, stop: &Stop) {
+        let locals = stop.locals.get(stop.chosen.get()).cloned().unwrap_or_default();
+        let mut text = String::new();
+        for (name, value) in locals {
+            if self.symbols[name].package.is_some() {
+                let shown = crate::printer::for_prompt(self, &value);
+                let shown = shown.unwrap_or_else(|_| self.brief(&value));
+                text += &format!("  {} = {shown}\n", self.shown(name));
+            }
+        }
+        if text.is_empty() {
+            text = "  no variables are known here\n".to_string();
+        }
+        console.borrow_mut().say(&text);
     }
 
     /// To the level below, or to the prompt.

@@ -61,6 +61,10 @@ impl Lisp {
         self.multiple = false;
         let result = crate::library::loading::eval_toplevel(self, form);
         self.forget_positions();
+        if result.is_ok() {
+            self.settle_doubts();
+        }
+        self.doubts.clear();
         let first = result.map_err(|escape| self.signal_at_top(escape.placed(span)))?;
         self.poll()?;
         Ok(self.take_values(first))

@@ -29,10 +29,15 @@ pub fn equalp(a: &Value, b: &Value) -> bool {
         (Value::Char(a), Value::Char(b)) => same_letter(*a, *b),
         (Value::String(a), Value::String(b)) => same_text(a, b, same_letter),
         _ if a.is_number() && b.is_number() => crate::numbers::equals(a, b),
-        _ if a.as_packed().is_some() || b.as_packed().is_some() => equalp_any_arrays(a, b),
+        _ if other_array(a) || other_array(b) => equalp_any_arrays(a, b),
         (Value::Object(x), Value::Object(y)) if !Ref::same(x, y) => equalp_objects(x, y),
         _ => a.eql(b),
     }
+}
+
+/// Whether it is an array that is neither a string nor a general one.
+fn other_array(value: &Value) -> bool {
+    value.as_packed().is_some() || value.as_foreign_array().is_some()
 }
 
 fn equalp_objects(a: &Object, b: &Object) -> bool {
@@ -56,12 +61,19 @@ fn equalp_objects(a: &Object, b: &Object) -> bool {
 fn equalp_any_arrays(a: &Value, b: &Value) -> bool {
     use crate::library::arrays::{dimensions, row_major_get};
     let (Ok(shape), Ok(other)) = (dimensions("", a), dimensions("", b)) else { return false };
-    let count = shape.iter().product::<usize>();
-    shape == other
-        && (0..count).all(|at| match (row_major_get(a, at), row_major_get(b, at)) {
-            (Ok(x), Ok(y)) => equalp(&x, &y),
-            _ => false,
-        })
+    let length = |value: &Value, shape: &[usize]| match shape {
+        [_] => crate::library::sequence_parts::length("", value).unwrap_or(shape[0]),
+        _ => shape.iter().product(),
+    };
+    let count = length(a, &shape);
+    let same = match (&shape[..], &other[..]) {
+        ([_], [_]) => count == length(b, &other),
+        _ => shape == other,
+    };
+    same && (0..count).all(|at| match (row_major_get(a, at), row_major_get(b, at)) {
+        (Ok(x), Ok(y)) => equalp(&x, &y),
+        _ => false,
+    })
 }
 
 fn equalp_arrays(a: &GeneralArray, b: &GeneralArray) -> bool {
@@ -69,8 +81,11 @@ fn equalp_arrays(a: &GeneralArray, b: &GeneralArray) -> bool {
         (1, 1) => a.len() == b.len(),
         _ => *a.dimensions.borrow() == *b.dimensions.borrow(),
     };
-    let (x, y) = (a.elements.borrow(), b.elements.borrow());
-    same_shape && x.iter().zip(y.iter()).take(a.len()).all(|(x, y)| equalp(x, y))
+    if !same_shape {
+        return false;
+    }
+    let (x, y) = (a.active(), b.active());
+    x.iter().zip(&y).all(|(x, y)| equalp(x, y))
 }
 
 fn equal_chains(a: &Value, b: &Value, same: fn(&Value, &Value) -> bool) -> bool {
@@ -92,8 +107,9 @@ fn equal_chains(a: &Value, b: &Value, same: fn(&Value, &Value) -> bool) -> bool 
 }
 
 fn same_text(a: &Text, b: &Text, same: fn(char, char) -> bool) -> bool {
-    let (x, y) = (a.characters.borrow(), b.characters.borrow());
-    a.len() == b.len() && x.iter().zip(y.iter()).take(a.len()).all(|(x, y)| same(*x, *y))
+    let length = a.len();
+    length == b.len()
+        && a.read(|x| b.read(|y| x.iter().zip(y).take(length).all(|(x, y)| same(*x, *y))))
 }
 
 fn same_letter(a: char, b: char) -> bool {
@@ -171,8 +187,8 @@ pub fn hash_equalp(value: &Value) -> u64 {
 }
 
 fn hash_text(text: &Text, letter: fn(char) -> u64) -> u64 {
-    let characters = text.characters.borrow();
-    characters[..text.len()].iter().fold(11, |hash, c| mix(hash, letter(*c)))
+    let length = text.len();
+    text.read(|all| all.iter().take(length).fold(11, |hash, c| mix(hash, letter(*c))))
 }
 
 /// The first 64 elements decide; deeper nesting than the stack allows adds nothing.

@@ -71,10 +71,15 @@ fn format_native(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
             }
             let column = text.to_text().chars().rev().take_while(|c| *c != '\n').count();
             let added = format(lisp, &control, rest, column)?;
-            let mut characters = text.characters.borrow_mut();
-            characters.truncate(text.len());
+            let mut characters = text.active();
             characters.extend(added.chars());
-            text.fill_pointer.set(Some(characters.len()));
+            let (length, room) = (characters.len(), text.room());
+            if length <= room {
+                text.write(|all| all[..length].copy_from_slice(&characters));
+            } else {
+                text.replace(characters);
+            }
+            text.fill_pointer.set(Some(length));
             Ok(Value::Nil)
         }
         destination => {

@@ -112,6 +112,16 @@ pub(crate) struct Entry {
     pub keywords: Rc<Keywords>,
 }
 
+/// What a method combination of a program or of the language does.
+#[derive(Clone)]
+pub(crate) enum Combining {
+    /// Calls an operator on the values of all methods; with `true` it gives a single one back.
+    Operator(Symbol, bool),
+    /// A function that gives a form from the generic function, the methods and the options: the
+    /// long form of `define-method-combination`.
+    Form(Value),
+}
+
 /// How the methods of one call are put together.
 #[derive(Clone)]
 pub struct Combination {
@@ -119,6 +129,8 @@ pub struct Combination {
     pub name: Symbol,
     /// Whether the most specific method comes last.
     pub last: bool,
+    /// What the generic function gives the combination.
+    pub options: Value,
 }
 
 /// The methods by the specialiser of their first parameter, and the `eql` specialisers.
@@ -422,7 +434,7 @@ impl Default for GenericDefinition {
             lambda_list: NIL,
             parameters: Parameters::default(),
             documentation: NIL,
-            combination: Combination { name: symbol::STANDARD, last: false },
+            combination: Combination { name: symbol::STANDARD, last: false, options: NIL },
             order: Vec::new(),
         }
     }

@@ -64,6 +64,7 @@ pub mod report;
 pub mod source;
 pub mod stack;
 pub mod stream;
+pub mod stream_both;
 pub mod suggest;
 pub mod symbol;
 pub mod value;

@@ -16,6 +16,7 @@ use crate::condition::{Condition, Escape, Outcome};
 use crate::expand::chain::Chaining;
 use crate::expand::environment::Environment;
 use crate::expand::places::SetfExpander;
+use crate::generic::Combining;
 use crate::heap::Ref;
 use crate::library::Library;
 use crate::machine::{Control, NO_OPS, Stacks};
@@ -85,6 +86,8 @@ pub struct Lisp {
     /// The frames at the last unhandled condition, innermost first: the name of the function and
     /// where in it.
     pub(crate) backtrace: Vec<(Value, Option<Span>)>,
+    /// The variables of these frames and their values, where somebody is there to ask.
+    pub(crate) frame_locals: Vec<Vec<(Symbol, Value)>>,
     /// Who is asked when no handler takes a condition.
     pub(crate) console: Option<crate::debugger::SharedConsole>,
     /// What returns to each open level of the debugger, the innermost last.
@@ -105,9 +108,8 @@ pub struct Lisp {
     pub(crate) layouts: std::cell::Cell<u32>,
     /// How many instances have a number to be printed with.
     pub(crate) instances_shown: std::cell::Cell<u32>,
-    /// Method combinations with an operator: the operator, and whether it gives a single
-    /// argument back as it is.
-    pub(crate) combinations: HashMap<Symbol, (Symbol, bool)>,
+    /// Method combinations beside the standard one.
+    pub(crate) combinations: HashMap<Symbol, Combining>,
     /// `deftype`: expanders by name.
     pub(crate) types: HashMap<Symbol, Value>,
     /// `defsetf` and `define-setf-expander`: see `expand::places`.
@@ -118,6 +120,12 @@ pub struct Lisp {
     pub(crate) library: Library,
     /// Functions whose calls in each other are done together.
     pub chaining: Option<Chaining>,
+    /// What was compiled and may fail when it runs.
+    pub(crate) doubts: Vec<crate::expand::warnings::Doubt>,
+    /// Functions for whose calls no compiler macro may stand.
+    pub(crate) notinline: std::collections::HashSet<Symbol>,
+    /// How many texts are being loaded.
+    pub(crate) loading: usize,
     /// Warnings already given: text and place.
     pub(crate) warned: std::collections::HashSet<(String, Option<Span>)>,
 }
@@ -188,6 +196,7 @@ impl Lisp {
             step: None,
             outer_sites: Vec::new(),
             backtrace: Vec::new(),
+            frame_locals: Vec::new(),
             console: None,
             levels: Vec::new(),
             macro_environment: Environment::default(),
@@ -204,6 +213,9 @@ impl Lisp {
             documentation: HashMap::new(),
             library: Library::default(),
             chaining: None,
+            doubts: Vec::new(),
+            notinline: Default::default(),
+            loading: 0,
             warned: Default::default(),
         };
         let streams = (options.input, options.output, options.error_output, options.terminals);
@@ -232,6 +244,10 @@ impl Lisp {
     pub fn setf_function(&mut self, name: Symbol) -> Outcome {
         let function = self.symbols[name].setf_function.clone();
         if function.is_unbound() {
+            if let Some(setter) = crate::expand::places::standard_setter(self, name)? {
+                self.symbols[name].setf_function = setter.clone();
+                return Ok(setter);
+            }
             let text = format!("there is no function (setf {})", self.shown(name));
             return Err(Escape::of(symbol::UNDEFINED_FUNCTION, text));
         }
@@ -260,6 +276,12 @@ impl Lisp {
         let value = self.eval_keeping_values(form);
         self.multiple = false;
         value
+    }
+
+    /// Evaluates a form where macros hold; its first value.
+    pub(crate) fn eval_with_macros(&mut self, form: &Value, macros: Environment) -> Outcome {
+        let function = crate::compile::compile_form_in(self, form, macros)?;
+        self.call(&Value::Function(function), &[])
     }
 
     /// Evaluates a form; the further values stay where a native's caller looks for them.

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use num_bigint::BigInt;
 
 use crate::condition::{Condition, Escape, Outcome};
-use crate::heap::{Children, Pool, Slot};
+use crate::heap::{Children, Pool, Ref, Slot};
 use crate::lisp::Lisp;
 use crate::package::PackageId;
 use crate::packed::Packed;
@@ -77,11 +77,53 @@ impl Children for Cons {
     }
 }
 
+/// The array whose elements another one shows (`:displaced-to`).
+pub struct Shown<A: Children + 'static> {
+    /// The array that has the elements.
+    pub target: Ref<A>,
+    /// Where in it the first one is, in row-major order.
+    pub offset: usize,
+    /// How many of them there are.
+    pub length: usize,
+}
+
+impl<A: Children + 'static> Shown<A> {
+    /// The array at the end of a chain of arrays that show each other.
+    #[cold]
+    fn source(&self, shown: impl Fn(&A) -> &RefCell<Option<Box<Shown<A>>>>) -> Shown<A> {
+        let mut source =
+            Shown { target: self.target.clone(), offset: self.offset, length: self.length };
+        loop {
+            let next = match &*shown(&source.target).borrow() {
+                None => break,
+                Some(next) => Shown {
+                    target: next.target.clone(),
+                    offset: source.offset + next.offset,
+                    length: source.length.min(next.length.saturating_sub(source.offset)),
+                },
+            };
+            source = next;
+        }
+        source
+    }
+}
+
+/// The part that is shown; what the target has lost since is not there.
+fn part<T>(all: &[T], offset: usize, length: usize) -> &[T] {
+    all.get(offset..offset.saturating_add(length)).unwrap_or(&[])
+}
+
+fn part_mut<T>(all: &mut [T], offset: usize, length: usize) -> &mut [T] {
+    all.get_mut(offset..offset.saturating_add(length)).unwrap_or(&mut [])
+}
+
 /// A string: scalar values in constant time, with an optional fill pointer.
 #[derive(Default)]
 pub struct Text {
-    /// All characters, those beyond the fill pointer included.
-    pub characters: RefCell<Vec<char>>,
+    /// Its own characters, those beyond the fill pointer included.
+    pub own: RefCell<Vec<char>>,
+    /// The string whose characters it shows in place of its own.
+    pub shown: RefCell<Option<Box<Shown<Text>>>>,
     /// How many characters count, when the string has a fill pointer.
     pub fill_pointer: Cell<Option<usize>>,
     /// Made with `:adjustable`.
@@ -89,9 +131,48 @@ pub struct Text {
 }
 
 impl Text {
+    /// Looks at all characters, those beyond the fill pointer included.
+    #[inline]
+    pub fn read<R>(&self, look: impl FnOnce(&[char]) -> R) -> R {
+        match self.source() {
+            None => look(&self.own.borrow()),
+            Some(source) => look(part(&source.target.own.borrow(), source.offset, source.length)),
+        }
+    }
+
+    /// Changes characters where they are.
+    #[inline]
+    pub fn write<R>(&self, change: impl FnOnce(&mut [char]) -> R) -> R {
+        match self.source() {
+            None => change(&mut self.own.borrow_mut()),
+            Some(source) => {
+                let mut all = source.target.own.borrow_mut();
+                change(part_mut(&mut all, source.offset, source.length))
+            }
+        }
+    }
+
+    /// The string that has the characters it shows, and where they are in it.
+    #[inline]
+    fn source(&self) -> Option<Shown<Text>> {
+        let shown = self.shown.borrow();
+        shown.as_ref().map(|shown| shown.source(|text| &text.shown))
+    }
+
+    /// Gives it characters of its own in place of those that it has or shows.
+    pub fn replace(&self, characters: Vec<char>) {
+        self.shown.take();
+        self.own.replace(characters);
+    }
+
+    /// How many characters it has, active or not.
+    pub fn room(&self) -> usize {
+        self.read(<[char]>::len)
+    }
+
     /// The active length.
     pub fn len(&self) -> usize {
-        self.fill_pointer.get().unwrap_or_else(|| self.characters.borrow().len())
+        self.fill_pointer.get().unwrap_or_else(|| self.room())
     }
 
     /// Whether no character is active.
@@ -99,21 +180,33 @@ impl Text {
         self.len() == 0
     }
 
+    /// Whether it is a simple string.
+    pub fn is_simple(&self) -> bool {
+        self.fill_pointer.get().is_none() && !self.adjustable.get() && self.shown.borrow().is_none()
+    }
+
+    /// The active characters.
+    pub fn active(&self) -> Vec<char> {
+        let length = self.len();
+        self.read(|all| all[..length.min(all.len())].to_vec())
+    }
+
     /// The active characters as Rust text.
     pub fn to_text(&self) -> String {
-        self.characters.borrow()[..self.len()].iter().collect()
+        let length = self.len();
+        self.read(|all| all[..length.min(all.len())].iter().collect())
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Text {
-        Text { characters: RefCell::new(text.chars().collect()), ..Text::default() }
+        Text { own: RefCell::new(text.chars().collect()), ..Text::default() }
     }
 }
 
 impl From<Vec<char>> for Text {
     fn from(characters: Vec<char>) -> Text {
-        Text { characters: RefCell::new(characters), ..Text::default() }
+        Text { own: RefCell::new(characters), ..Text::default() }
     }
 }
 
@@ -136,8 +229,10 @@ pub struct Ratio {
 pub struct GeneralArray {
     /// The length along each axis; none for rank 0.
     pub dimensions: RefCell<Vec<usize>>,
-    /// The elements, last axis fastest.
-    pub elements: RefCell<Vec<Value>>,
+    /// Its own elements, last axis fastest.
+    pub own: RefCell<Vec<Value>>,
+    /// The general array whose elements it shows in place of its own.
+    pub shown: RefCell<Option<Box<Shown<Object>>>>,
     /// How many elements count, when a vector has a fill pointer.
     pub fill_pointer: Cell<Option<usize>>,
     /// Made with `:adjustable`.
@@ -149,7 +244,8 @@ impl GeneralArray {
     pub fn vector(elements: Vec<Value>) -> GeneralArray {
         GeneralArray {
             dimensions: RefCell::new(vec![elements.len()]),
-            elements: RefCell::new(elements),
+            own: RefCell::new(elements),
+            shown: RefCell::default(),
             fill_pointer: Cell::new(None),
             adjustable: false,
         }
@@ -161,24 +257,97 @@ impl GeneralArray {
         GeneralArray { dimensions: RefCell::new(dimensions), ..GeneralArray::vector(elements) }
     }
 
+    /// Looks at all elements in row-major order, active or not.
+    #[inline]
+    pub fn read<R>(&self, look: impl FnOnce(&[Value]) -> R) -> R {
+        match self.source() {
+            None => look(&self.own.borrow()),
+            Some(source) => match &*source.target {
+                Object::Array(target) => {
+                    look(part(&target.own.borrow(), source.offset, source.length))
+                }
+                _ => look(&[]),
+            },
+        }
+    }
+
+    /// The array that has the elements it shows, and where they are in it.
+    #[inline]
+    fn source(&self) -> Option<Shown<Object>> {
+        let shown = self.shown.borrow();
+        shown.as_ref().map(|shown| {
+            shown.source(|object| match object {
+                Object::Array(array) => &array.shown,
+                _ => unreachable!("a general array shows elements of a general array"),
+            })
+        })
+    }
+
+    /// Puts an element in place of another, which it gives back; `None` where there is none.
+    #[inline]
+    pub fn put(&self, at: usize, value: Value) -> Option<Value> {
+        match self.source() {
+            None => Some(std::mem::replace(self.own.borrow_mut().get_mut(at)?, value)),
+            Some(source) => match &*source.target {
+                Object::Array(target) if at < source.length => {
+                    let mut all = target.own.borrow_mut();
+                    Some(std::mem::replace(all.get_mut(source.offset + at)?, value))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Gives it elements of its own in place of those that it has or shows.
+    pub fn replace(&self, dimensions: Vec<usize>, elements: Vec<Value>) {
+        let old = (self.shown.take(), self.own.replace(elements));
+        self.dimensions.replace(dimensions);
+        drop(old);
+    }
+
     /// The number of axes.
     pub fn rank(&self) -> usize {
         self.dimensions.borrow().len()
     }
 
-    /// The active length of a vector, the total size of any other array.
-    pub fn len(&self) -> usize {
-        self.fill_pointer.get().unwrap_or_else(|| self.elements.borrow().len())
+    /// How many elements it has, active or not.
+    pub fn room(&self) -> usize {
+        self.dimensions.borrow().iter().product()
     }
 
-    /// How many elements it holds, active or not; 0 while they are being changed.
+    /// The active length of a vector, the total size of any other array.
+    pub fn len(&self) -> usize {
+        self.fill_pointer.get().unwrap_or_else(|| self.room())
+    }
+
+    /// The active elements.
+    pub fn active(&self) -> Vec<Value> {
+        let length = self.len();
+        self.read(|all| all[..length.min(all.len())].to_vec())
+    }
+
+    /// Whether it is a simple array.
+    pub fn is_simple(&self) -> bool {
+        self.fill_pointer.get().is_none() && !self.adjustable && self.shown.borrow().is_none()
+    }
+
+    /// How many elements it holds itself; 0 while they are being changed.
     fn len_in_memory(&self) -> usize {
-        self.elements.try_borrow().map_or(0, |elements| elements.len())
+        self.own.try_borrow().map_or(0, |elements| elements.len())
     }
 
     /// Whether no element is active.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    fn children(&self, visit: &mut dyn FnMut(&Value)) {
+        visit_all(&self.own, visit);
+        if let Ok(shown) = self.shown.try_borrow()
+            && let Some(shown) = &*shown
+        {
+            visit(&Value::Object(shown.target.clone()));
+        }
     }
 }
 
@@ -236,7 +405,8 @@ pub trait Foreign: std::any::Any {
     }
 }
 
-/// An array of a library package, which the functions for arrays read and cannot change.
+/// An array that is neither general nor packed, behind the functions for arrays: one of a library
+/// package, which is only read, or one that shows a part of a packed array.
 pub trait ForeignArray {
     /// The length along each axis.
     fn dimensions(&self) -> Vec<usize>;
@@ -249,6 +419,26 @@ pub trait ForeignArray {
 
     /// Why no element is replaced.
     fn read_only(&self) -> Escape;
+
+    /// Replaces the element at a position in row-major order, which is one of the array's.
+    fn set_element(&self, _at: usize, _value: &Value) -> Outcome<()> {
+        Err(self.read_only())
+    }
+
+    /// The array whose elements it shows, and where the first of them is.
+    fn displacement(&self) -> Option<(Value, usize)> {
+        None
+    }
+
+    /// How many elements count, when a vector has a fill pointer.
+    fn fill_pointer(&self) -> Option<&Cell<usize>> {
+        None
+    }
+
+    /// The active elements as a packed array, for what shows one.
+    fn packed(&self) -> Option<Outcome<rung_array::Array>> {
+        None
+    }
 }
 
 const _: () = assert!(size_of::<Object>() <= 112);
@@ -258,7 +448,7 @@ impl Children for Object {
 
     fn children(&self, visit: &mut dyn FnMut(&Value)) {
         match self {
-            Object::Array(array) => visit_all(&array.elements, visit),
+            Object::Array(array) => array.children(visit),
             Object::HashTable(table) => table.children(visit),
             Object::Condition(condition) => condition.children(visit),
             Object::Instance(instance) => {

@@ -24,6 +24,19 @@ pub const CL_USER: PackageId = PackageId(3);
 pub const LINALG: PackageId = PackageId(4);
 /// `uiop`.
 pub const UIOP: PackageId = PackageId(5);
+/// `asdf`.
+pub const ASDF: PackageId = PackageId(6);
+/// `asdf-user`, where definitions of systems are read.
+pub const ASDF_USER: PackageId = PackageId(7);
+/// `quicklisp-client`.
+pub const QL: PackageId = PackageId(8);
+/// `trivial-gray-streams`.
+pub const GRAY: PackageId = PackageId(9);
+/// `test`.
+pub const TEST: PackageId = PackageId(10);
+
+/// The first package that the language has not made itself.
+pub(crate) const FIRST_OF_PROGRAMS: u32 = FIRST.len() as u32;
 
 /// How a symbol is found in a package.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +82,11 @@ const FIRST: &[(&str, &[&str], &[PackageId])] = &[
     ("COMMON-LISP-USER", &["CL-USER"], &[CL]),
     ("LINALG", &["LA"], &[]),
     ("UIOP", &[], &[CL]),
+    ("ASDF", &[], &[CL]),
+    ("ASDF-USER", &[], &[CL, ASDF, UIOP]),
+    ("QUICKLISP-CLIENT", &["QL"], &[CL]),
+    ("TRIVIAL-GRAY-STREAMS", &[], &[CL]),
+    ("TEST", &[], &[CL]),
 ];
 
 impl Packages {

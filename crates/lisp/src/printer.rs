@@ -495,7 +495,7 @@ impl<'a> Printer<'a> {
             match &value {
                 Value::Cons(pair) => waiting.extend([pair.cdr(), pair.car()]),
                 Value::Object(object) => match &**object {
-                    Object::Array(array) => waiting.extend(array.elements.borrow().iter().cloned()),
+                    Object::Array(array) => waiting.extend(array.active()),
                     Object::Instance(it) => waiting.extend(it.slots.borrow().iter().cloned()),
                     _ => {}
                 },

@@ -81,7 +81,10 @@ impl Printer<'_> {
             }
             Object::RandomState(_) => self.unreadable("RANDOM-STATE")?,
             Object::Readtable(_) => self.unreadable("READTABLE")?,
-            Object::Foreign(thing) => self.unreadable(&thing.words())?,
+            Object::Foreign(thing) => match thing.as_array().and_then(|array| array.packed()) {
+                Some(packed) => self.packed(&Packed::new(packed?))?,
+                None => self.unreadable(&thing.words())?,
+            },
         }
         Ok(())
     }
@@ -263,7 +266,7 @@ impl Printer<'_> {
         if !self.settings.array {
             return self.unreadable("ARRAY");
         }
-        let elements = array.elements.borrow()[..array.len()].to_vec();
+        let elements = array.active();
         let dimensions = match dimensions.as_slice() {
             [_] => {
                 self.out.push('#');
@@ -416,7 +419,7 @@ pub(crate) fn header(array: &Array) -> String {
 fn stream_words(stream: &Stream) -> String {
     let kind = match &*stream.kind.borrow() {
         StreamKind::StringInput { .. } | StreamKind::StringOutput(_) => "STRING-STREAM",
-        StreamKind::Output(_) | StreamKind::Input { .. } => "FILE-STREAM",
+        StreamKind::Output(_) | StreamKind::Input { .. } | StreamKind::Both(_) => "FILE-STREAM",
         StreamKind::Synonym(_) => "SYNONYM-STREAM",
         StreamKind::TwoWay { .. } => "TWO-WAY-STREAM",
         StreamKind::Echo { .. } => "ECHO-STREAM",

@@ -396,7 +396,7 @@ fn replace(form: &Value, marker: &Value, value: &Value) {
             }
             Value::Object(object) if seen.insert(object.address()) => {
                 let elements = match &**object {
-                    Object::Array(array) => &array.elements,
+                    Object::Array(array) => &array.own,
                     Object::Instance(instance) => &instance.slots,
                     _ => continue,
                 };

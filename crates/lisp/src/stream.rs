@@ -21,6 +21,8 @@ pub enum StreamKind {
     Output(Box<dyn Write>),
     /// Reads UTF-8 line by line into `characters`.
     Input { source: Box<dyn BufRead>, characters: Vec<char>, position: usize },
+    /// Reads and writes a file at one position.
+    Both(Box<crate::stream_both::BothWays>),
     /// The stream that is the value of a variable.
     Synonym(Symbol),
     /// Reads from one stream, writes to another.
@@ -106,6 +108,9 @@ impl Stream {
                 writer.write_all(text.as_bytes()).map_err(|error| self.failed("write", &error))?;
                 self.bytes.set(self.bytes.get() + text.len() as u64);
             }
+            StreamKind::Both(file) => {
+                file.write(text.as_bytes()).map_err(|error| self.failed("write", &error))?;
+            }
             StreamKind::Closed => return Err(stream_error("the stream is closed")),
             _ => return Err(stream_error("the stream does not take output")),
         }
@@ -144,6 +149,9 @@ impl Stream {
                 *position += usize::from(take && next.is_some());
                 Ok(next)
             }
+            StreamKind::Both(file) => {
+                file.character(take).map_err(|error| self.failed("read", &error))
+            }
             StreamKind::Closed => Err(stream_error("the stream is closed")),
             _ => Err(stream_error("the stream gives no input")),
         }
@@ -172,6 +180,10 @@ impl Stream {
         match &mut *self.kind.borrow_mut() {
             StreamKind::StringInput { position, .. } | StreamKind::Input { position, .. } => {
                 *position = position.saturating_sub(1);
+                Ok(())
+            }
+            StreamKind::Both(file) => {
+                file.unread();
                 Ok(())
             }
             _ => Err(stream_error("the stream gives no input")),

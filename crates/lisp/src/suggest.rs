@@ -44,7 +44,8 @@ pub fn suggest(lisp: &Lisp, wanted: Symbol, has: impl Fn(&SymbolCell) -> bool) -
             let known = has(&lisp.symbols[*symbol]) || lisp.library.defines(*symbol);
             // Of equally near names the first in the alphabet, so that output repeats.
             let better = best.is_none_or(|(least, text, _)| (far, &**candidate) < (least, text));
-            if far <= allowed && better && known {
+            // A name of which nothing is left is not near: * for x.
+            if far <= allowed && far < name.chars().count() && better && known {
                 best = Some((far, candidate, *symbol));
             }
         }

@@ -244,3 +244,13 @@ fn the_restarts_that_a_native_offers_are_shown() {
                     1: [abort] Return to the prompt.\nframes:\n  0  top level t:1:7\n[1]";
     assert!(shown.starts_with(expected), "{shown}");
 }
+
+#[test]
+fn frames_are_chosen_and_show_their_variables() {
+    let text = "(defun f (x) (let ((y (* 2 x))) (car y) (list y x)))\n\
+                (defun g (z) (list (f (+ z 1))))\n(g 3)";
+    let shown = session(text, &[":locals", ":up", ":locals", ":up", ":down", ":q"]);
+    assert!(shown.contains("  x = 4\n  y = 8\n"), "{shown}");
+    assert!(shown.contains("  1  g "), "{shown}");
+    assert!(shown.contains("  z = 3\n"), "{shown}");
+}

@@ -96,3 +96,18 @@ fn the_truename_of_a_file_loaded_by_a_relative_name_is_absolute() {
     assert_eq!(values(&program), format!("({relative:?} {:?})", truename.to_str().unwrap()));
     std::fs::remove_file(&path).unwrap();
 }
+
+#[test]
+fn a_stream_of_both_directions_has_one_position() {
+    let path = std::env::temp_dir().join(format!("rung-both-{}", std::process::id()));
+    let text = format!(
+        "(with-open-file (s {0:?} :direction :io :if-exists :supersede)
+           (write-string \"abc é\" s) (file-position s 1)
+           (list (read-char s) (progn (write-char #\\X s) (file-position s)) (peek-char nil s)
+                 (read-line s nil) (progn (file-position s 0) (read-line s))
+                 (input-stream-p s) (output-stream-p s)))",
+        path.display().to_string()
+    );
+    assert_eq!(values(&text), "(#\\b 3 #\\Space \" é\" \"abX é\" T T)");
+    std::fs::remove_file(path).unwrap();
+}

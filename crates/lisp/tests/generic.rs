@@ -246,10 +246,6 @@ fn methods_are_combined_by_an_operator() {
             "(defmethod f :arround ((x integer)) x) (f 1)",
             "test.lisp:1:40: error: f: a method with the qualifiers (:arround) has no place in the method combination standard",
         ),
-        (
-            "(define-method-combination long ((m ())) m)",
-            "test.lisp:1:1: error: define-method-combination: the long form is not in version 1",
-        ),
     ]);
 }
 

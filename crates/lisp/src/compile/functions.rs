@@ -101,7 +101,7 @@ impl Compiler<'_> {
 
     fn place_parameter(&mut self, variable: Variable, register: Register) {
         let place = self.settle(variable, register);
-        self.builder().places.insert(variable, place);
+        self.bind(variable, place);
     }
 
     fn compile_optional(&mut self, optional: &Optional, register: Register) -> Outcome<()> {

@@ -13,9 +13,10 @@ mod tests;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::code::{Capture, Closure, Code, Exit, Function, Op, Register, Template};
+use crate::code::{Capture, Closure, Code, Exit, Function, Local, Op, Register, Template};
 use crate::condition::{Escape, Outcome};
 use crate::core::{Core, ExitId, Unit, Variable};
+use crate::expand::environment::Environment;
 use crate::heap::Ref;
 use crate::lisp::Lisp;
 use crate::source::Span;
@@ -84,6 +85,7 @@ struct Builder {
     next: Register,
     most: Register,
     places: HashMap<Variable, Place>,
+    locals: Vec<Local>,
     captures: Vec<(Variable, Capture)>,
     scopes: Vec<Scope>,
     blocks: Vec<OpenBlock>,
@@ -100,7 +102,16 @@ pub(crate) struct Compiler<'u> {
 
 /// Compiles a form into a function of no arguments.
 pub fn compile_form(lisp: &mut Lisp, form: &Value) -> Outcome<Ref<Function>> {
-    let (core, unit) = crate::expand::expand_form(lisp, form)?;
+    compile_form_in(lisp, form, Environment::default())
+}
+
+/// The same where local macros hold.
+pub(crate) fn compile_form_in(
+    lisp: &mut Lisp,
+    form: &Value,
+    macros: Environment,
+) -> Outcome<Ref<Function>> {
+    let (core, unit) = crate::expand::expand_form(lisp, form, macros)?;
     let mut compiler = Compiler { unit: &unit, builders: vec![Builder::default()], span: None };
     compiler.compile(&core, Dest::Tail)?;
     let builder = compiler.builders.pop().unwrap_or_default();
@@ -130,6 +141,7 @@ impl Builder {
             templates: self.templates,
             exits: self.exits,
             lines: self.lines,
+            locals: self.locals,
             lambda_list,
             documentation,
         }
@@ -449,7 +461,9 @@ impl Compiler<'_> {
             self.compile(init, Dest::Fresh(register))?;
             places.push((*variable, self.settle(*variable, register)));
         }
-        self.builder().places.extend(places);
+        for (variable, place) in places {
+            self.bind(variable, place);
+        }
         self.compile_scope(level, body, dest)
     }
 
@@ -475,11 +489,30 @@ impl Compiler<'_> {
         Place::Register(register)
     }
 
+    /// A variable has its place from here on.
+    fn bind(&mut self, variable: Variable, place: Place) {
+        let name = self.unit.variables[variable.0 as usize].name;
+        let from = self.here();
+        let builder = self.builder();
+        if let Place::Register(register) | Place::Cell(register) = place {
+            builder.locals.push(Local { name, register, from, to: u32::MAX });
+        }
+        builder.places.insert(variable, place);
+    }
+
+    /// The variables from a register on are gone.
+    fn unbind_from(&mut self, level: Register) {
+        let here = self.here();
+        let open = self.builder().locals.iter_mut().filter(|local| local.to == u32::MAX);
+        open.filter(|local| local.register >= level).for_each(|local| local.to = here);
+    }
+
     /// A body whose variables have the registers from `level` on.
     fn compile_scope(&mut self, level: Register, body: &Core, dest: Dest) -> Outcome<()> {
         // The topmost register is no longer the destination.
         let inner = if let Dest::Fresh(to) = dest { Dest::Register(to) } else { dest };
         self.compile(body, inner)?;
+        self.unbind_from(level);
         if dest != Dest::Tail {
             for at in level..self.level() {
                 self.emit(Op::Clear { at });
@@ -508,7 +541,7 @@ impl Compiler<'_> {
         self.emit(Op::Spread { from: first, to: first, count: variables.len() as u16 });
         for (index, variable) in variables.iter().enumerate() {
             let place = self.settle(*variable, first + index as Register);
-            self.builder().places.insert(*variable, place);
+            self.bind(*variable, place);
         }
         self.compile_scope(level, &parts[1], dest)
     }

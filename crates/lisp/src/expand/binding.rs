@@ -7,32 +7,53 @@ use crate::value::Value;
 
 use super::environment::Meaning;
 use super::special::{arguments, function_name};
+use super::warnings::{declared, with_declarations};
 use super::{Expander, form};
 
 /// A body without its declarations and documentation string.
 pub(crate) struct Body {
     /// Names declared special.
     pub specials: Vec<Symbol>,
+    /// Names that need no use.
+    pub ignored: Vec<Symbol>,
+    /// Functions declared inline or notinline.
+    pub inlining: Vec<(Symbol, bool)>,
+    /// All declarations as they stand.
+    pub declarations: Vec<Value>,
     /// The documentation string, or nil.
     pub documentation: Value,
     /// What is left.
     pub forms: Value,
 }
 
+impl Body {
+    fn declare(&mut self, declaration: Value) {
+        self.specials.extend(declared(&declaration, &[symbol::SPECIAL]));
+        self.ignored.extend(declared(&declaration, &[symbol::IGNORE, symbol::IGNORABLE]));
+        let inline = declared(&declaration, &[symbol::INLINE]);
+        let notinline = declared(&declaration, &[symbol::NOTINLINE]);
+        self.inlining.extend(inline.into_iter().map(|name| (name, true)));
+        self.inlining.extend(notinline.into_iter().map(|name| (name, false)));
+        self.declarations.push(declaration);
+    }
+}
+
 /// Takes declarations, and with `documented` a documentation string, off the front of a body.
 pub(crate) fn split_body(body: &Value, documented: bool) -> Body {
-    let mut split = Body { specials: Vec::new(), documentation: Value::Nil, forms: body.clone() };
+    let mut split = Body {
+        specials: Vec::new(),
+        ignored: Vec::new(),
+        inlining: Vec::new(),
+        declarations: Vec::new(),
+        documentation: Value::Nil,
+        forms: body.clone(),
+    };
     while let Value::Cons(pair) = split.forms.clone() {
         let first = pair.car();
         let is_declaration =
             first.as_cons().is_some_and(|pair| pair.car().is_symbol(symbol::DECLARE));
         if is_declaration {
-            for declaration in first.elements().skip(1) {
-                let mut parts = declaration.elements();
-                if parts.next().is_some_and(|kind| kind.is_symbol(symbol::SPECIAL)) {
-                    split.specials.extend(parts.filter_map(|name| name.as_symbol()));
-                }
-            }
+            first.elements().skip(1).for_each(|declaration| split.declare(declaration));
         } else if documented
             && split.documentation.is_nil()
             && first.as_text().is_some()
@@ -97,6 +118,7 @@ impl Expander<'_> {
     fn bind_all(&mut self, inits: Vec<(Symbol, Core)>, body: Body) -> Outcome<Core> {
         let mut environment = self.environment.clone();
         let (mut lexical, mut dynamic) = (Vec::new(), Vec::new());
+        let names = inits.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         for (name, init) in inits {
             let is_dynamic = self.binds_dynamically(name, &body.specials)?;
             let variable = self.new_variable(name);
@@ -109,10 +131,11 @@ impl Expander<'_> {
             }
         }
         let pure = dynamic.len() == lexical.len();
-        for name in &body.specials {
-            environment = environment.with(Meaning::Special(*name));
-        }
+        environment = with_declarations(environment, &body, &[]);
         let mut core = self.within(environment, |this| this.convert_body(&body.forms))?;
+        let bound = names.iter().zip(&lexical).map(|(name, (variable, _))| (*name, *variable));
+        let bound = bound.filter(|(name, _)| !dynamic.iter().any(|(special, _)| special == name));
+        self.tell_unused(&bound.collect::<Vec<_>>(), &body);
         if pure && !dynamic.is_empty() {
             let inits = lexical.into_iter().map(|(_, init)| init);
             let names = dynamic.into_iter().map(|(name, _)| name);
@@ -129,13 +152,9 @@ impl Expander<'_> {
         let body = split_body(&rest_of(rest), false);
         let bindings = self.bindings(&found[0])?;
         let names = bindings.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let mut environment = self.environment.clone();
-        for name in body.specials.iter().filter(|name| !names.contains(name)) {
-            environment = environment.with(Meaning::Special(*name));
-        }
-        let specials = body.specials.clone();
+        let environment = with_declarations(self.environment.clone(), &body, &names);
         self.within(environment, |this| {
-            this.bind_in_turn(&bindings, &specials, &mut |this| this.convert_body(&body.forms))
+            this.bind_in_turn(&bindings, &body, &mut |this| this.convert_body(&body.forms))
         })
     }
 
@@ -143,21 +162,22 @@ impl Expander<'_> {
     pub(crate) fn bind_in_turn(
         &mut self,
         bindings: &[(Symbol, Value)],
-        specials: &[Symbol],
+        declared: &Body,
         body: &mut dyn FnMut(&mut Self) -> Outcome<Core>,
     ) -> Outcome<Core> {
         let Some(((name, init), others)) = bindings.split_first() else { return body(self) };
         crate::stack::check("the form")?;
         let init = self.convert(init)?;
-        if self.binds_dynamically(*name, specials)? {
+        if self.binds_dynamically(*name, &declared.specials)? {
             let environment = self.environment.with(Meaning::Special(*name));
             let inner =
-                self.within(environment, |this| this.bind_in_turn(others, specials, body))?;
+                self.within(environment, |this| this.bind_in_turn(others, declared, body))?;
             return Ok(Core::DynamicLet(vec![(*name, init)], Box::new(inner)));
         }
         let variable = self.new_variable(*name);
         let environment = self.environment.with(Meaning::Variable(*name, variable));
-        let inner = self.within(environment, |this| this.bind_in_turn(others, specials, body))?;
+        let inner = self.within(environment, |this| this.bind_in_turn(others, declared, body))?;
+        self.tell_unused(&[(*name, variable)], declared);
         Ok(Core::Let(vec![(variable, init)], Box::new(inner)))
     }
 
@@ -180,7 +200,12 @@ impl Expander<'_> {
                 environment = environment.with(Meaning::Variable(name, variable));
             }
         }
+        environment = with_declarations(environment, &body, &[]);
         let mut core = self.within(environment, |this| this.convert_body(&body.forms))?;
+        let names = found[0].elements().filter_map(|name| name.as_symbol());
+        let bound = names.zip(variables.iter().copied());
+        let bound = bound.filter(|(name, _)| !dynamic.iter().any(|(special, _)| special == name));
+        self.tell_unused(&bound.collect::<Vec<_>>(), &body);
         if !dynamic.is_empty() {
             core = Core::DynamicLet(dynamic, Box::new(core));
         }
@@ -285,10 +310,7 @@ impl Expander<'_> {
 
     /// A body whose declarations have been taken off.
     fn convert_scope(&mut self, body: &Body) -> Outcome<Core> {
-        let mut environment = self.environment.clone();
-        for name in &body.specials {
-            environment = environment.with(Meaning::Special(*name));
-        }
+        let environment = with_declarations(self.environment.clone(), body, &[]);
         self.within(environment, |this| this.convert_body(&body.forms))
     }
 
@@ -297,7 +319,7 @@ impl Expander<'_> {
         self.convert_scope(&body)
     }
 
-    /// Local macros see global functions and macros, not the variables around them.
+    /// Local macros see global functions and macros and the local macros around them, not variables.
     pub(crate) fn convert_macrolet(&mut self, rest: &Value) -> Outcome<Core> {
         let found = arguments("macrolet", rest, 1, usize::MAX)?;
         let mut environment = self.environment.clone();
@@ -305,7 +327,7 @@ impl Expander<'_> {
             let (name, _, lambda_list, body) = self.definition(&definition)?;
             let name = Value::symbol(name);
             let source = super::lambda::macro_lambda(self.lisp, &name, &lambda_list, &body)?;
-            let expander = self.lisp.eval_form(&source)?;
+            let expander = self.lisp.eval_with_macros(&source, self.environment.macros())?;
             environment =
                 environment.with(Meaning::Macro(name.as_symbol().unwrap_or(symbol::NIL), expander));
         }

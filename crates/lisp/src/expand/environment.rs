@@ -15,6 +15,8 @@ pub enum Meaning {
     Variable(Symbol, Variable),
     /// A variable that is dynamic here.
     Special(Symbol),
+    /// Whether a compiler macro may stand for calls of a function here.
+    Inlining(Symbol, bool),
     /// A symbol macro and its expansion.
     SymbolMacro(Symbol, Value),
     /// A local function, held by a variable; with `true`, the function of `(setf NAME)`.
@@ -85,6 +87,26 @@ impl Environment {
             Meaning::Macro(n, _) if *n == name && !setf => Some(meaning.clone()),
             _ => None,
         })
+    }
+
+    /// What is declared here of calls of a function.
+    pub fn inlining(&self, name: Symbol) -> Option<bool> {
+        self.find(|meaning| match meaning {
+            Meaning::Inlining(n, inline) if *n == name => Some(*inline),
+            _ => None,
+        })
+    }
+
+    /// The macros and symbol macros of this environment alone, for the expanders of local macros.
+    pub fn macros(&self) -> Environment {
+        let mut found = Vec::new();
+        self.find(|meaning| {
+            if let Meaning::Macro(..) | Meaning::SymbolMacro(..) = meaning {
+                found.push(meaning.clone());
+            }
+            None::<()>
+        });
+        found.into_iter().rev().fold(Environment::default(), |all, one| all.with(one))
     }
 
     /// The innermost block of that name.

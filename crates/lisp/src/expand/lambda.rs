@@ -10,6 +10,7 @@ use crate::value::{NIL, Value, cons, list, list_with_tail};
 use super::binding::{Body, split_body};
 use super::environment::Meaning;
 use super::special::arguments;
+use super::warnings::with_declarations;
 use super::{Expander, form, quoted};
 
 /// The sections of a lambda list.
@@ -50,6 +51,8 @@ struct Draft {
     specials: Vec<Symbol>,
     /// Special parameters: their symbol and the variable that the argument came in.
     dynamic: Vec<(Symbol, Variable)>,
+    /// The other parameters.
+    bound: Vec<(Symbol, Variable)>,
     aux: Vec<(Symbol, Value)>,
 }
 
@@ -112,20 +115,19 @@ impl Expander<'_> {
             },
             specials: body.specials.clone(),
             dynamic: Vec::new(),
+            bound: Vec::new(),
             aux: Vec::new(),
         };
         self.convert_parameters(&mut draft, lambda_list)?;
-        for name in &body.specials {
-            if !draft.dynamic.iter().any(|(special, _)| special == name) {
-                self.environment = self.environment.with(Meaning::Special(*name));
-            }
-        }
+        let dynamic = draft.dynamic.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        self.environment = with_declarations(self.environment.clone(), body, &dynamic);
         let aux = std::mem::take(&mut draft.aux);
-        let specials = std::mem::take(&mut draft.specials);
-        let mut core = self.bind_in_turn(&aux, &specials, &mut |this| match block {
+        let mut core = self.bind_in_turn(&aux, body, &mut |this| match block {
             Some(name) => this.convert_block(name, &body.forms),
             None => this.convert_body(&body.forms),
         })?;
+        let bound = std::mem::take(&mut draft.bound);
+        self.tell_unused(&bound, body);
         if !draft.dynamic.is_empty() {
             let dynamic = draft.dynamic.iter();
             let bindings = dynamic.map(|(name, variable)| (*name, Core::Local(*variable)));
@@ -209,6 +211,7 @@ impl Expander<'_> {
             draft.dynamic.push((symbol, variable));
             Meaning::Special(symbol)
         } else {
+            draft.bound.push((symbol, variable));
             Meaning::Variable(symbol, variable)
         };
         self.environment = self.environment.with(meaning);
@@ -306,10 +309,8 @@ pub(crate) fn bind_pattern(
     taker.take_list(pattern, source)?;
     let bindings = list(taker.bindings);
     let mut forms = body.forms.clone();
-    if !body.specials.is_empty() {
-        let names = body.specials.iter().map(|name| Value::symbol(*name)).collect::<Vec<_>>();
-        let special = form(symbol::SPECIAL, names);
-        forms = cons(form(symbol::DECLARE, [special]), forms);
+    if !body.declarations.is_empty() {
+        forms = cons(form(symbol::DECLARE, body.declarations.iter().cloned()), forms);
     }
     Ok(cons(Value::symbol(symbol::LET_STAR), cons(bindings, forms)))
 }

@@ -180,7 +180,7 @@ fn defun(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 fn defmacro(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let (name, lambda_list, body) = two("defmacro", &a[0])?;
     let lambda = macro_lambda(lisp, &name, &lambda_list, &body)?;
-    Ok(form(symbol::DEFINE_MACRO, [quoted(name), lambda]))
+    Ok(form(symbol::DEFINE_MACRO, [quoted(name), lambda, quoted(lambda_list)]))
 }
 
 fn define_compiler_macro(lisp: &mut Lisp, a: &[Value]) -> Outcome {

@@ -14,6 +14,7 @@ pub mod macros;
 pub mod places;
 pub mod quasiquote;
 pub mod special;
+pub(crate) mod warnings;
 
 use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::core::{Call, Core, ExitFacts, ExitId, Target, Unit, Variable, VariableFacts};
@@ -39,9 +40,9 @@ pub struct Expander<'l> {
     span: Option<Span>,
 }
 
-/// Expands a form that stands in no lambda; gives its core form and the facts.
-pub fn expand_form(lisp: &mut Lisp, form: &Value) -> Outcome<(Core, Unit)> {
-    let mut expander = Expander::new(lisp);
+/// Expands a form that stands in no lambda, where macros hold; gives its core form and the facts.
+pub fn expand_form(lisp: &mut Lisp, form: &Value, macros: Environment) -> Outcome<(Core, Unit)> {
+    let mut expander = Expander { environment: macros, ..Expander::new(lisp) };
     let core = expander.convert(form)?;
     Ok((core, expander.unit))
 }
@@ -91,7 +92,10 @@ impl<'l> Expander<'l> {
 
     fn convert_variable(&mut self, name: Symbol) -> Outcome<Core> {
         match self.environment.variable(name) {
-            Some(Meaning::Variable(_, variable)) => Ok(self.use_variable(variable)),
+            Some(Meaning::Variable(_, variable)) => {
+                self.unit.variables[variable.0 as usize].used = true;
+                Ok(self.use_variable(variable))
+            }
             Some(Meaning::SymbolMacro(_, expansion)) => self.convert(&expansion),
             Some(_) => Ok(Core::Global(name)),
             None => self.convert_global_variable(name),
@@ -106,6 +110,7 @@ impl<'l> Expander<'l> {
         if let Some(expansion) = self.lisp.symbol_macros.get(&name).cloned() {
             return self.convert(&expansion);
         }
+        self.doubt_variable(name);
         Ok(Core::Global(name))
     }
 
@@ -117,7 +122,13 @@ impl<'l> Expander<'l> {
     }
 
     pub(crate) fn new_variable(&mut self, name: Symbol) -> Variable {
-        let facts = VariableFacts { name, lambda: self.lambda, captured: false, assigned: false };
+        let facts = VariableFacts {
+            name,
+            lambda: self.lambda,
+            captured: false,
+            assigned: false,
+            used: false,
+        };
         self.unit.variables.push(facts);
         Variable((self.unit.variables.len() - 1) as u32)
     }
@@ -156,6 +167,7 @@ impl<'l> Expander<'l> {
 
     fn convert_list(&mut self, form: &Value, head: &Value, arguments: &Value) -> Outcome<Core> {
         stack::check("the form")?;
+        proper(form)?;
         let Some(name) = head.as_symbol() else { return self.convert_odd_call(head, arguments) };
         match self.environment.function(name, false) {
             Some(Meaning::Function(_, _, variable)) => {
@@ -177,6 +189,7 @@ impl<'l> Expander<'l> {
         }
         if let Some(expander) = self.lisp.compiler_macros.get(&name).cloned()
             && self.lisp.symbols[name].macro_function.is_unbound()
+            && !self.is_notinline(name)
         {
             let expansion = self.expand_macro(&expander, form)?;
             // The same form again says that the call stays as it is.
@@ -189,6 +202,7 @@ impl<'l> Expander<'l> {
             return Ok(self.call(Target::Global(name), Vec::new()));
         }
         let arguments = self.convert_each(arguments)?;
+        self.doubt_call(name, arguments.len());
         Ok(self.global_call(name, arguments))
     }
 
@@ -252,6 +266,14 @@ impl<'l> Expander<'l> {
     }
 }
 
+/// A form that is a circular list has no end of arguments.
+fn proper(form: &Value) -> Outcome<()> {
+    match form.is_circular() {
+        true => Err(Escape::program("a form must be a proper list: got a circular one")),
+        false => Ok(()),
+    }
+}
+
 /// Expands a form once if it is a macro call or a symbol macro where `environment` holds.
 pub fn macroexpand_1(
     lisp: &mut Lisp,
@@ -274,6 +296,7 @@ pub fn macroexpand_1(
         None => lisp.macro_function(name)?,
     };
     let Some(expander) = expander else { return Ok(None) };
+    proper(form)?;
     let outer = std::mem::replace(&mut lisp.macro_environment, environment.clone());
     let expansion = lisp.call(&expander, &[form.clone(), Value::Nil]);
     lisp.macro_environment = outer;

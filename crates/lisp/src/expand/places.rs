@@ -97,6 +97,8 @@ enum Store {
     /// `(getf PLACE indicator)`: the inner place and the indicator.
     Property(Box<Expansion>, Value),
     Values(Vec<Expansion>),
+    /// Applies the function `(setf NAME)` to the new value and the arguments, the last a list.
+    Applied(Value, Vec<Value>),
     /// From `get-setf-expansion`: the store variable and the storing form.
     Full(Value, Value),
 }
@@ -136,6 +138,7 @@ impl Expansion {
                 return Expansion::of_full(lisp, &expander, place);
             }
             symbol::GETF if arguments.len() >= 2 => return Expansion::of_getf(lisp, &arguments),
+            symbol::APPLY if arguments.len() >= 2 => return Expansion::of_apply(lisp, arguments),
             _ => {}
         }
         if let Some(SetfExpander::Full(expander)) = lisp.setf_expanders.get(&accessor).cloned() {
@@ -179,6 +182,25 @@ impl Expansion {
         Ok(Expansion { bindings, access, store: Store::Property(Box::new(inner), indicator) })
     }
 
+    /// `(apply #'accessor argument... list)`.
+    fn of_apply(lisp: &mut Lisp, mut arguments: Vec<Value>) -> Outcome<Expansion> {
+        let function = arguments.remove(0);
+        let name = function.elements().nth(1).filter(|_| {
+            function.as_cons().is_some_and(|pair| pair.car().is_symbol(symbol::FUNCTION))
+        });
+        let Some(name) = name else {
+            let text = "setf: the function of a place with apply is written #'name";
+            return Err(Escape::program(text));
+        };
+        let inner = Expansion::of_accessor(lisp, name.clone(), arguments);
+        let Store::Accessor(_, names) = inner.store else {
+            return Err(Escape::program("setf: apply of what is no accessor"));
+        };
+        let access = form(symbol::APPLY, [function].into_iter().chain(names.clone()));
+        let store = Store::Applied(name, names);
+        Ok(Expansion { bindings: inner.bindings, access, store })
+    }
+
     fn of_values(lisp: &mut Lisp, places: &[Value]) -> Outcome<Expansion> {
         let (mut bindings, mut access, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for place in places {
@@ -210,6 +232,12 @@ impl Expansion {
             Store::Accessor(accessor, arguments) => {
                 let accessor = accessor.as_symbol().unwrap_or(symbol::NIL);
                 store_by_accessor(lisp, accessor, arguments.clone(), value)
+            }
+            Store::Applied(name, arguments) => {
+                let setter = form(symbol::SETF, [name.clone()]);
+                let setter = form(symbol::FUNCTION, [setter]);
+                let given = [setter, value].into_iter().chain(arguments.clone());
+                Ok(form(symbol::APPLY, given))
             }
             Store::Property(inner, indicator) => {
                 let name = lisp.gensym("NEW");
@@ -297,6 +325,37 @@ fn store_by_accessor(
             Ok(form(symbol::FUNCALL, [function, value].into_iter().chain(arguments)))
         }
     }
+}
+
+/// A function of the new value and the arguments for an accessor of the language that has none of
+/// its own: `#'(setf aref)`.
+pub(crate) fn standard_setter(lisp: &mut Lisp, accessor: Symbol) -> Outcome<Option<Value>> {
+    let name = lisp.name(accessor);
+    let standard = lisp.symbols[accessor].package == Some(crate::package::CL);
+    let known = UPDATERS.iter().any(|(accessor, _)| **accessor == *name)
+        || HALVES.iter().any(|half| *half.0 == *name)
+        || matches!(accessor, symbol::NTH | symbol::GETHASH);
+    if !standard || !known {
+        return Ok(None);
+    }
+    let (new, given) = (lisp.gensym("NEW"), lisp.gensym("ARGUMENTS"));
+    let body = match UPDATERS.iter().find(|(accessor, _)| **accessor == *name) {
+        Some((_, updater)) => {
+            let updater = Value::symbol(lisp.intern(crate::package::RUNG, updater));
+            let all = form(symbol::APPEND, [given.clone(), form(symbol::LIST, [new.clone()])]);
+            form(symbol::APPLY, [form(symbol::FUNCTION, [updater]), all])
+        }
+        None => {
+            let parts = [form(symbol::CAR, [given.clone()]), form(symbol::CDR, [given.clone()])];
+            let [first, rest] = parts;
+            let second = form(symbol::CAR, [rest]);
+            let two = matches!(accessor, symbol::NTH | symbol::GETHASH);
+            let place = if two { vec![first, second] } else { vec![first] };
+            form(symbol::SETF, [form(accessor, place), new.clone()])
+        }
+    };
+    let parameters = list([new, Value::symbol(symbol::AND_REST), given]);
+    lisp.eval_form(&form(symbol::LAMBDA, [parameters, body])).map(Some)
 }
 
 fn arguments_of(form: &Value) -> Vec<Value> {

@@ -40,7 +40,7 @@ fn build(template: &Value, depth: u32) -> Outcome {
             if let Object::Array(array) = &**object
                 && array.rank() == 1
             {
-                let elements = list(array.elements.borrow().clone());
+                let elements = list(array.active());
                 let arguments = [Value::symbol(symbol::VECTOR), build(&elements, depth)?];
                 let [function, built] = arguments;
                 return Ok(form(symbol::APPLY, [form(symbol::FUNCTION, [function]), built]));
@@ -51,20 +51,26 @@ fn build(template: &Value, depth: u32) -> Outcome {
         _ => return Ok(template.clone()),
     }
     if let Some(inner) = marked(template, symbol::UNQUOTE) {
-        if depth == 1 {
-            return Ok(inner);
-        }
-        return rebuild(symbol::UNQUOTE, build(&inner, depth - 1)?);
+        return if depth == 1 { Ok(inner) } else { rebuild(template, depth - 1) };
     }
-    if let Some(inner) = marked(template, symbol::QUASIQUOTE) {
-        return rebuild(symbol::QUASIQUOTE, build(&inner, depth + 1)?);
+    if operands(template, symbol::QUASIQUOTE).is_some() {
+        return rebuild(template, depth + 1);
     }
     build_list(template, depth)
 }
 
-/// `(list 'operator inner)`.
-fn rebuild(operator: Symbol, inner: Value) -> Outcome {
-    Ok(form(symbol::LIST, [quoted(Value::symbol(operator)), inner]))
+/// The arguments of `(operator argument...)` for that operator: more than one where `,,@` has
+/// spliced them in.
+fn operands(template: &Value, operator: Symbol) -> Option<Value> {
+    let pair = template.as_cons()?;
+    pair.car().is_symbol(operator).then(|| pair.cdr())
+}
+
+/// `(cons 'operator arguments)`, the arguments of a marked template built at their own depth.
+fn rebuild(template: &Value, depth: u32) -> Outcome {
+    let Some(pair) = template.as_cons() else { return Ok(quoted(template.clone())) };
+    let arguments = build_list(&pair.cdr(), depth)?;
+    Ok(form(symbol::CONS, [quoted(pair.car()), arguments]))
 }
 
 /// Runs of plain elements become `list`; spliced ones join with `append`.
@@ -75,20 +81,19 @@ fn build_list(template: &Value, depth: u32) -> Outcome {
         let Value::Cons(pair) = rest.clone() else { break tail_form(&rest) };
         if let Some(inner) = marked(&rest, symbol::UNQUOTE) {
             // `(a . ,b)` reads as `(a unquote b)`.
-            break if depth == 1 {
-                inner
-            } else {
-                rebuild(symbol::UNQUOTE, build(&inner, depth - 1)?)?
-            };
+            break if depth == 1 { inner } else { rebuild(&rest, depth - 1)? };
         }
         let element = pair.car();
-        match marked(&element, symbol::UNQUOTE_SPLICING) {
-            Some(inner) if depth == 1 => {
+        let plain = operands(&element, symbol::UNQUOTE);
+        let spliced = operands(&element, symbol::UNQUOTE_SPLICING);
+        match (plain, spliced) {
+            (Some(forms), _) if depth == 1 => run.extend(forms.elements()),
+            (_, Some(forms)) if depth == 1 => {
                 end_run(&mut segments, &mut run);
-                segments.push(inner);
+                segments.extend(forms.elements());
             }
-            Some(inner) => run.push(rebuild(symbol::UNQUOTE_SPLICING, build(&inner, depth - 1)?)?),
-            None => run.push(build(&element, depth)?),
+            (_, Some(_)) => run.push(rebuild(&element, depth - 1)?),
+            _ => run.push(build(&element, depth)?),
         }
         rest = pair.cdr();
     };

@@ -93,7 +93,12 @@ fn function(this: &mut Expander, rest: &Value) -> Outcome<Core> {
             Some(Meaning::Function(_, _, variable)) => this.use_variable(variable),
             _ => match super::macros::method_function(name, &this.environment) {
                 Some(form) if !setf => this.convert(&form)?,
-                _ => Core::GlobalFunction(name, setf),
+                _ => {
+                    if !setf {
+                        this.doubt_function(name);
+                    }
+                    Core::GlobalFunction(name, setf)
+                }
             },
         });
     }

@@ -269,6 +269,7 @@ mod tests {
             templates: Vec::new(),
             exits: Vec::new(),
             lines: Vec::new(),
+            locals: Vec::new(),
             lambda_list: NIL,
             documentation: NIL,
         };
@@ -339,7 +340,7 @@ mod tests {
     fn an_array_that_is_being_changed_keeps_what_it_holds() {
         let vector = Value::vector(vec![cons(NIL, NIL)]);
         let Some(array) = vector.as_array() else { return };
-        let mut elements = array.elements.borrow_mut();
+        let mut elements = array.own.borrow_mut();
         assert_eq!(collect(), 0);
         elements[0] = NIL;
     }
@@ -358,7 +359,7 @@ mod tests {
         let mut most = 0;
         for _ in 0..300 {
             let vector = Value::vector(vec![NIL; 1 << 16]);
-            vector.as_array().unwrap().elements.borrow_mut()[0] = vector.clone();
+            vector.as_array().unwrap().put(0, vector.clone());
             most = most.max(USED.get());
         }
         assert!(most < 2 * LEAST, "{most} bytes");

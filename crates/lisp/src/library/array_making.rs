@@ -1,9 +1,7 @@
 //! `make-array` and `adjust-array`: shapes, contents, and how elements are stored.
 
-use std::cell::{Cell, RefCell};
-
 use rung_array::Array;
-use rung_base::Shape;
+use rung_base::{ElementType, Shape};
 
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
@@ -14,8 +12,11 @@ use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value};
 
 use super::arrays::{
-    Stored, dimensions, packed_array, row_major_get, stored, unravel, value_number, wrong_rank,
+    Stored, dimensions, outside, packed_array, row_major_get, stored, stored_in, unravel,
+    value_number, wrong_rank,
 };
+use super::displaced::Displacement;
+use super::fill_pointers::fill_pointer_of;
 use super::memory::{copies, no_room, room};
 use super::sequence_parts::{elements, list_elements};
 
@@ -62,40 +63,70 @@ fn contents(value: &Value, dimensions: &[usize], into: &mut Vec<Value>) -> Outco
     Ok(())
 }
 
-const MAKE: [Symbol; 5] = [
+const MAKE: [Symbol; 7] = [
     symbol::KEY_ELEMENT_TYPE,
     symbol::KEY_INITIAL_ELEMENT,
     symbol::KEY_INITIAL_CONTENTS,
     symbol::KEY_ADJUSTABLE,
     symbol::KEY_FILL_POINTER,
+    symbol::KEY_DISPLACED_TO,
+    symbol::KEY_DISPLACED_INDEX_OFFSET,
 ];
+
+/// The fill pointer that a keyword asks for: a number, or t for all elements.
+fn fill_pointer(operator: &str, given: Option<Value>, size: usize) -> Outcome<Option<usize>> {
+    match given {
+        None | Some(Value::Nil) => Ok(None),
+        Some(Value::Symbol(symbol::T)) => Ok(Some(size)),
+        Some(value) => {
+            let wrong = || Escape::wrong_type(operator, symbol::UNSIGNED_BYTE, &value);
+            value.as_index().filter(|n| *n <= size).ok_or_else(wrong).map(Some)
+        }
+    }
+}
+
+/// What `:displaced-to` and `:displaced-index-offset` ask for.
+fn displacement<'a>(
+    operator: &'a str,
+    dimensions: &[usize],
+    target: &'a Option<Value>,
+    offset: &Option<Value>,
+) -> Outcome<Option<Displacement<'a>>> {
+    let Some(target) = target.as_ref().filter(|target| target.truth()) else { return Ok(None) };
+    let offset = match offset {
+        None => 0,
+        Some(value) => {
+            let wrong = || Escape::wrong_type(operator, symbol::UNSIGNED_BYTE, value);
+            value.as_index().ok_or_else(wrong)?
+        }
+    };
+    Ok(Some(Displacement { operator, dimensions: dimensions.to_vec(), target, offset }))
+}
 
 /// `make-array`.
 pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let [element_type, initial, given, adjustable, fill] = keywords(lisp, &a[1..], MAKE)?;
+    let given = keywords(lisp, &a[1..], MAKE)?;
+    let [element_type, initial, contents_given, adjustable, fill, target, offset] = given;
     let dimensions = given_dimensions("make-array", &a[0])?;
     let size = dimensions.iter().product::<usize>();
-    let mut stored = match &element_type {
-        Some(specifier) => stored(lisp, specifier)?,
-        None => Stored::General,
-    };
     let adjustable = adjustable.is_some_and(|value| value.truth());
-    let fill = match fill {
-        None | Some(Value::Nil) => None,
-        Some(Value::Symbol(symbol::T)) => Some(size),
-        Some(value) => {
-            let wrong = || Escape::wrong_type("make-array", symbol::UNSIGNED_BYTE, &value);
-            Some(value.as_index().filter(|n| *n <= size).ok_or_else(wrong)?)
-        }
+    let fill = fill_pointer("make-array", fill, size)?;
+    let wanted = match &element_type {
+        Some(specifier) => Some(stored(lisp, specifier)?),
+        None => None,
     };
-    if (fill.is_some() || dimensions.len() != 1)
-        && (stored == Stored::Characters && dimensions.len() != 1)
+    if let Some(shown) = displacement("make-array", &dimensions, &target, &offset)? {
+        shown.check(wanted.filter(|wanted| *wanted != Stored::General))?;
+        return shown.make(fill, adjustable);
+    }
+    let mut stored = wanted.unwrap_or(Stored::General);
+    if (stored == Stored::Characters && dimensions.len() != 1)
         || (fill.is_some() && matches!(stored, Stored::Packed(_)))
     {
         // Strings have one axis, and packed storage does not grow.
         stored = Stored::General;
     }
-    let all = match given {
+    let all = match contents_given {
         Some(given) => {
             let mut all = Vec::new();
             contents(&given, &dimensions, &mut all)?;
@@ -104,17 +135,7 @@ pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         None => None,
     };
     match stored {
-        Stored::Packed(element_type) => {
-            let shape = Shape::new(dimensions.iter().copied())?;
-            match (all, initial) {
-                (Some(all), _) => packed_array(element_type, shape, &all),
-                (None, Some(value)) => {
-                    let number = value_number("make-array", &value, element_type)?;
-                    Ok(Value::packed(Array::full(element_type, shape, number)?))
-                }
-                (None, None) => Ok(Value::packed(Array::zeros(element_type, shape)?)),
-            }
-        }
+        Stored::Packed(element_type) => packed(element_type, dimensions, all, initial),
         Stored::Characters => {
             let all = match all {
                 Some(all) => all,
@@ -135,13 +156,27 @@ pub(super) fn make_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
                 Some(all) => all,
                 None => copies("make-array", initial.unwrap_or(default), size)?,
             };
-            Ok(Value::object(Object::Array(GeneralArray {
-                dimensions: RefCell::new(dimensions),
-                elements: RefCell::new(elements),
-                fill_pointer: Cell::new(fill),
-                adjustable,
-            })))
+            let array = GeneralArray { adjustable, ..GeneralArray::new(dimensions, elements) };
+            array.fill_pointer.set(fill);
+            Ok(Value::object(Object::Array(array)))
         }
+    }
+}
+
+fn packed(
+    element_type: ElementType,
+    dimensions: Vec<usize>,
+    all: Option<Vec<Value>>,
+    initial: Option<Value>,
+) -> Outcome {
+    let shape = Shape::new(dimensions)?;
+    match (all, initial) {
+        (Some(all), _) => packed_array(element_type, shape, &all),
+        (None, Some(value)) => {
+            let number = value_number("make-array", &value, element_type)?;
+            Ok(Value::packed(Array::full(element_type, shape, number)?))
+        }
+        (None, None) => Ok(Value::packed(Array::zeros(element_type, shape)?)),
     }
 }
 
@@ -162,54 +197,115 @@ fn is_number_type(specifier: &Value) -> bool {
     numeric.iter().any(|name| head.is_symbol(*name))
 }
 
-fn make_string(all: &[Value], fill: Option<usize>, adjustable: bool) -> Outcome {
+fn characters(operator: &str, all: &[Value]) -> Outcome<Vec<char>> {
     let mut characters = Vec::with_capacity(all.len());
     for element in all {
         let Value::Char(c) = element else {
-            return Err(Escape::wrong_type("make-array", symbol::CHARACTER, element));
+            return Err(Escape::wrong_type(operator, symbol::CHARACTER, element));
         };
         characters.push(*c);
     }
-    let text = Text::from(characters);
+    Ok(characters)
+}
+
+fn make_string(all: &[Value], fill: Option<usize>, adjustable: bool) -> Outcome {
+    let text = Text::from(characters("make-array", all)?);
     text.fill_pointer.set(fill);
     text.adjustable.set(adjustable);
     Ok(Value::String(Ref::new(text)))
 }
 
+/// The elements of an array that is made longer or shorter along its axes.
+fn adjusted(array: &Value, old: &[usize], new: &[usize], fill: Value) -> Outcome<Vec<Value>> {
+    let mut all = copies("adjust-array", fill, new.iter().product())?;
+    for (at, slot) in all.iter_mut().enumerate() {
+        let index = unravel(new, at);
+        if index.iter().zip(old).all(|(i, length)| (*i as usize) < *length) {
+            let from = index.iter().zip(old).fold(0, |at, (i, n)| at * n + *i as usize);
+            *slot = row_major_get(array, from)?;
+        }
+    }
+    Ok(all)
+}
+
+/// What an element is that neither the old array nor the call gives.
+fn default_element(array: &Value) -> Value {
+    match stored_in(array) {
+        Stored::Characters => Value::Char(' '),
+        Stored::Packed(element_type) if element_type.is_float() => Value::Double(0.0),
+        Stored::Packed(_) => Value::Fixnum(0),
+        Stored::General => NIL,
+    }
+}
+
 /// `adjust-array`.
 pub(super) fn adjust_array(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let [_, initial, given, _, fill] = keywords(lisp, &a[2..], MAKE)?;
-    let (old, new) = (dimensions("adjust-array", &a[0])?, given_dimensions("adjust-array", &a[1])?);
+    const NAME: &str = "adjust-array";
+    let [element_type, initial, given, _, fill, target, offset] = keywords(lisp, &a[2..], MAKE)?;
+    let (old, new) = (dimensions(NAME, &a[0])?, given_dimensions(NAME, &a[1])?);
     if old.len() != new.len() {
         return Err(wrong_rank(new.len(), old.len()));
     }
+    if let Some(specifier) = element_type
+        && stored(lisp, &specifier)? != stored_in(&a[0])
+    {
+        let text = "adjust-array: the element type is not that of the array";
+        return Err(Escape::of(symbol::ELEMENT_TYPE_ERROR, text));
+    }
     let size = new.iter().product::<usize>();
-    let mut all = copies("adjust-array", initial.unwrap_or_default(), size)?;
-    if let Some(given) = given {
-        all.clear();
-        contents(&given, &new, &mut all)?;
-    } else {
-        for (at, slot) in all.iter_mut().enumerate() {
-            let index = unravel(&new, at);
-            if index.iter().zip(&old).all(|(i, length)| (*i as usize) < *length) {
-                let from = index.iter().zip(&old).fold(0, |at, (i, n)| at * n + *i as usize);
-                *slot = row_major_get(&a[0], from)?;
-            }
+    let before = fill_pointer_of(&a[0]);
+    let fill = match fill {
+        Some(Value::Nil) | None => before,
+        given => fill_pointer(NAME, given, size)?,
+    };
+    if fill.is_some_and(|fill| fill > size) {
+        return Err(outside(&Value::size(fill.unwrap_or(0)), size));
+    }
+    if let Some(shown) = displacement(NAME, &new, &target, &offset)? {
+        shown.check(None)?;
+        if shown.leads_to(&a[0]) {
+            return Err(Escape::program("adjust-array: the array would show its own elements"));
         }
+        if shown.adjust(&a[0]).is_none() {
+            return shown.make(fill, false);
+        }
+        return refilled(&a[0], fill);
+    }
+    let all = match given {
+        Some(given) => {
+            let mut all = Vec::new();
+            contents(&given, &new, &mut all)?;
+            all
+        }
+        None => adjusted(&a[0], &old, &new, initial.unwrap_or_else(|| default_element(&a[0])))?,
+    };
+    if let Value::String(text) = &a[0] {
+        if !text.adjustable.get() {
+            return make_string(&all, fill, false);
+        }
+        text.replace(characters(NAME, &all)?);
+        return refilled(&a[0], fill);
     }
     if let Some(array) = a[0].as_array().filter(|array| array.adjustable) {
-        *array.elements.borrow_mut() = all;
-        *array.dimensions.borrow_mut() = new;
-        if let Some(fill) = fill.and_then(|value| value.as_index()) {
-            array.fill_pointer.set(Some(fill));
+        array.replace(new, all);
+        return refilled(&a[0], fill);
+    }
+    match stored_in(&a[0]) {
+        Stored::Packed(element_type) => packed_array(element_type, Shape::new(new)?, &all),
+        _ => {
+            let array = GeneralArray::new(new, all);
+            array.fill_pointer.set(fill);
+            Ok(Value::object(Object::Array(array)))
         }
-        return Ok(a[0].clone());
     }
-    if let Value::String(_) = &a[0] {
-        return make_string(&all, None, false);
+}
+
+/// An adjusted array with its fill pointer.
+fn refilled(array: &Value, fill: Option<usize>) -> Outcome {
+    match (array, array.as_array()) {
+        (Value::String(text), _) => text.fill_pointer.set(fill),
+        (_, Some(general)) => general.fill_pointer.set(fill),
+        _ => {}
     }
-    match a[0].as_packed() {
-        Some(packed) => packed_array(packed.element_type(), Shape::new(new.iter().copied())?, &all),
-        None => Ok(Value::object(Object::Array(GeneralArray::new(new, all)))),
-    }
+    Ok(array.clone())
 }

@@ -12,10 +12,10 @@ use crate::native::{Native, native};
 use crate::numbers;
 use crate::object::Object;
 use crate::symbol;
-use crate::value::{NIL, T, Value, list};
+use crate::value::{T, Value, list};
 
 use super::array_making::{adjust_array, make_array};
-use super::foreign_arrays;
+use super::{displaced, foreign_arrays};
 
 /// The value of a packed array's element; the half widths and f32 are single-floats.
 pub fn number_value(number: Number, element_type: ElementType) -> Value {
@@ -88,6 +88,16 @@ pub fn element_type_value(element_type: ElementType) -> Value {
     }
 }
 
+/// How the elements of an array are stored.
+pub(super) fn stored_in(array: &Value) -> Stored {
+    match (array, array.as_packed(), array.as_foreign_array()) {
+        (Value::String(_), ..) => Stored::Characters,
+        (_, Some(packed), _) => Stored::Packed(packed.element_type()),
+        (.., Some(shown)) => shown.displacement().map_or(Stored::General, |(a, _)| stored_in(&a)),
+        _ => Stored::General,
+    }
+}
+
 /// The type specifier of the elements of an array.
 pub fn element_type_of(lisp: &mut Lisp, array: &Value) -> Value {
     if let Value::String(_) = array {
@@ -127,7 +137,8 @@ pub fn stored(lisp: &mut Lisp, specifier: &Value) -> Outcome<Stored> {
                 _ => packed(ElementType::F64),
             },
             symbol::CHARACTER | symbol::BASE_CHAR | symbol::STANDARD_CHAR => Ok(Stored::Characters),
-            _ => Ok(Stored::General),
+            symbol::T | symbol::NIL | symbol::STAR => Ok(Stored::General),
+            _ => stored_expanded(lisp, specifier),
         };
     }
     let parts = specifier.elements().collect::<Vec<_>>();
@@ -153,8 +164,15 @@ pub fn stored(lisp: &mut Lisp, specifier: &Value) -> Outcome<Stored> {
             Stored::Packed(ElementType::I32)
         }
         Some(_) if bytes => Stored::Packed(ElementType::I64),
-        _ => Stored::General,
+        Some(_) => Stored::General,
+        None => return stored_expanded(lisp, specifier),
     })
+}
+
+/// The same for what `deftype` may have made.
+fn stored_expanded(lisp: &mut Lisp, specifier: &Value) -> Outcome<Stored> {
+    let expanded = super::types::expanded(lisp, specifier)?;
+    if expanded.eql(specifier) { Ok(Stored::General) } else { stored(lisp, &expanded) }
 }
 
 /// A packed vector of the elements.
@@ -202,8 +220,8 @@ pub fn aref(array: &Value, index: &Value) -> Outcome {
     match array {
         Value::Object(object) => match &**object {
             Object::Array(general) if general.rank() == 1 => {
-                let elements = general.elements.borrow();
-                elements.get(at).cloned().ok_or_else(|| outside(index, elements.len()))
+                let found = general.read(|all| all.get(at).cloned());
+                found.ok_or_else(|| outside(index, general.room()))
             }
             Object::Packed(packed) => {
                 let packed = packed.read()?;
@@ -223,9 +241,8 @@ pub fn aref(array: &Value, index: &Value) -> Outcome {
             _ => foreign_arrays::aref(array, index),
         },
         Value::String(text) => {
-            let characters = text.characters.borrow();
-            let found = characters.get(at).copied().map(Value::Char);
-            found.ok_or_else(|| outside(index, characters.len()))
+            let found = text.read(|all| all.get(at).copied());
+            found.map(Value::Char).ok_or_else(|| outside(index, text.room()))
         }
         _ => Err(Escape::wrong_type("aref", symbol::ARRAY, array)),
     }
@@ -245,12 +262,10 @@ pub fn set_aref(array: &Value, index: &Value, value: Value) -> Outcome<()> {
     match array {
         Value::Object(object) => match &**object {
             Object::Array(general) if general.rank() == 1 => {
-                let mut elements = general.elements.borrow_mut();
-                let length = elements.len();
-                let Some(slot) = elements.get_mut(at) else { return Err(outside(index, length)) };
-                let old = std::mem::replace(slot, value);
-                drop(elements);
-                drop(old);
+                match general.put(at, value) {
+                    Some(old) => drop(old),
+                    None => return Err(outside(index, general.room())),
+                }
                 Ok(())
             }
             Object::Packed(packed) => {
@@ -265,17 +280,14 @@ pub fn set_aref(array: &Value, index: &Value, value: Value) -> Outcome<()> {
                 Ok(packed.set(&[at as i64], number)?)
             }
             Object::Array(general) => Err(wrong_rank(1, general.rank())),
-            _ => Err(foreign_arrays::read_only(array)),
+            _ => foreign_arrays::set_aref(array, index, &value),
         },
         Value::String(text) => {
             let Value::Char(c) = value else {
                 return Err(Escape::wrong_type("(setf aref)", symbol::CHARACTER, &value));
             };
-            let mut characters = text.characters.borrow_mut();
-            let length = characters.len();
-            let slot = characters.get_mut(at).ok_or_else(|| outside(index, length))?;
-            *slot = c;
-            Ok(())
+            let stored = text.write(|all| all.get_mut(at).map(|slot| *slot = c));
+            stored.ok_or_else(|| outside(index, text.room()))
         }
         _ => Err(Escape::wrong_type("(setf aref)", symbol::ARRAY, array)),
     }
@@ -284,7 +296,7 @@ pub fn set_aref(array: &Value, index: &Value, value: Value) -> Outcome<()> {
 /// The length along each axis of any array.
 pub fn dimensions(operator: &str, array: &Value) -> Outcome<Vec<usize>> {
     match array {
-        Value::String(text) => Ok(vec![text.characters.borrow().len()]),
+        Value::String(text) => Ok(vec![text.room()]),
         Value::Object(object) => match &**object {
             Object::Array(general) => Ok(general.dimensions.borrow().clone()),
             Object::Packed(packed) => Ok(packed.shape().to_vec()),
@@ -352,15 +364,14 @@ pub fn row_major_get(array: &Value, at: usize) -> Outcome {
         return Ok(number_value(packed.get(&index)?, packed.element_type()));
     }
     if let Some(general) = array.as_array() {
-        let elements = general.elements.borrow();
-        let found = elements.get(at).cloned();
-        return found.ok_or_else(|| outside(&Value::size(at), elements.len()));
+        let found = general.read(|all| all.get(at).cloned());
+        return found.ok_or_else(|| outside(&Value::size(at), general.room()));
     }
     let foreign = foreign_arrays::row_major_get(array, at);
     foreign.unwrap_or_else(|| aref(array, &Value::size(at)))
 }
 
-fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
+pub(super) fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
     if let Some(packed) = array.as_packed() {
         let mut packed = packed.write()?;
         if at >= packed.size() {
@@ -371,15 +382,16 @@ fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
         return Ok(packed.set(&index, number)?);
     }
     if let Some(general) = array.as_array() {
-        let mut elements = general.elements.borrow_mut();
-        let length = elements.len();
-        let Some(slot) = elements.get_mut(at) else {
-            return Err(outside(&Value::size(at), length));
+        return match general.put(at, value.clone()) {
+            Some(old) => {
+                drop(old);
+                Ok(())
+            }
+            None => Err(outside(&Value::size(at), general.room())),
         };
-        let old = std::mem::replace(slot, value.clone());
-        drop(elements);
-        drop(old);
-        return Ok(());
+    }
+    if let Some(outcome) = foreign_arrays::row_major_set(array, at, value) {
+        return outcome;
     }
     set_aref(array, &Value::size(at), value.clone())
 }
@@ -388,8 +400,9 @@ fn row_major_set(array: &Value, at: usize, value: &Value) -> Outcome<()> {
 pub static ARRAYS: &[Native] = &[
     native(
         "make-array",
-        "dimensions &key element-type initial-element initial-contents adjustable fill-pointer",
-        "A new array; numbers of one type are packed.",
+        "dimensions &key element-type initial-element initial-contents adjustable fill-pointer \
+         displaced-to displaced-index-offset",
+        "A new array, or one that shows elements of another; numbers of one type are packed.",
         make_array,
     ),
     native("vector", "&rest elements", "A general vector.", |_, a| Ok(Value::vector(a.to_vec()))),
@@ -461,10 +474,15 @@ pub static ARRAYS: &[Native] = &[
         Ok(Value::boolean(dimensions("vectorp", &a[0]).is_ok_and(|d| d.len() == 1)))
     }),
     native("simple-vector-p", "object", "Whether it is a simple general vector.", |_, a| {
-        Ok(Value::boolean(a[0].as_array().is_some_and(|array| {
-            array.rank() == 1 && array.fill_pointer.get().is_none() && !array.adjustable
-        })))
+        let simple = a[0].as_array().is_some_and(|array| array.rank() == 1 && array.is_simple());
+        Ok(Value::boolean(simple))
     }),
+    native(
+        "array-displacement",
+        "array",
+        "The array whose elements an array shows, and where in it they begin; else nil and 0.",
+        displaced::displacement,
+    ),
     native("bit-vector-p", "object", "Whether it is a vector of bits.", |_, a| {
         Ok(Value::boolean(is_bit_vector(&a[0])))
     }),
@@ -478,38 +496,10 @@ pub static ARRAYS: &[Native] = &[
             other => other.as_array().is_some_and(|array| array.adjustable),
         }))
     }),
-    native("array-has-fill-pointer-p", "array", "Whether it has a fill pointer.", |_, a| {
-        Ok(Value::boolean(fill_pointer_of(&a[0]).is_some()))
-    }),
-    native("fill-pointer", "vector", "How many elements count.", |_, a| {
-        let pointer = fill_pointer_of(&a[0]);
-        pointer.map(Value::size).ok_or_else(|| no_fill_pointer("fill-pointer", &a[0]))
-    }),
-    native("rung::%set-fill-pointer", "vector value", "Sets how many elements count.", |_, a| {
-        let wrong = || Escape::wrong_type("fill-pointer", symbol::UNSIGNED_BYTE, &a[1]);
-        set_fill_pointer("fill-pointer", &a[0], a[1].as_index().ok_or_else(wrong)?)?;
-        Ok(a[1].clone())
-    }),
-    native("vector-push", "element vector", "Adds an element if there is room.", |_, a| {
-        push(&a[1], &a[0], false)
-    }),
-    native(
-        "vector-push-extend",
-        "element vector &optional extension",
-        "Adds an element, making room if need be.",
-        |_, a| push(&a[1], &a[0], true),
-    ),
-    native("vector-pop", "vector", "Takes off the last element.", |_, a| {
-        let pointer = fill_pointer_of(&a[0]).ok_or_else(|| no_fill_pointer("vector-pop", &a[0]))?;
-        let Some(last) = pointer.checked_sub(1) else {
-            return Err(Escape::error("vector-pop: the vector is empty"));
-        };
-        set_fill_pointer("vector-pop", &a[0], last)?;
-        aref(&a[0], &Value::size(last))
-    }),
     native(
         "adjust-array",
-        "array dimensions &key element-type initial-element initial-contents fill-pointer",
+        "array dimensions &key element-type initial-element initial-contents fill-pointer \
+         displaced-to displaced-index-offset",
         "An array of another size with the elements that both have.",
         adjust_array,
     ),
@@ -526,68 +516,21 @@ pub static ARRAYS: &[Native] = &[
     ),
 ];
 
+/// Whether it is an array without fill pointer that neither grows nor shows another.
+pub(super) fn is_simple(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_simple(),
+        Value::Object(object) => match &**object {
+            Object::Array(general) => general.is_simple(),
+            Object::Packed(_) => true,
+            _ => value.as_foreign_array().is_some_and(|shown| shown.displacement().is_none()),
+        },
+        _ => false,
+    }
+}
+
 fn is_bit_vector(value: &Value) -> bool {
     value
         .as_packed()
         .is_some_and(|packed| packed.element_type() == ElementType::Bool && packed.rank() == 1)
-}
-
-fn fill_pointer_of(value: &Value) -> Option<usize> {
-    match value {
-        Value::String(text) => text.fill_pointer.get(),
-        other => other.as_array().and_then(|array| array.fill_pointer.get()),
-    }
-}
-
-fn no_fill_pointer(operator: &str, value: &Value) -> Escape {
-    Escape::unexpected(
-        operator,
-        "a vector with a fill pointer",
-        Value::symbol(symbol::VECTOR),
-        value,
-    )
-}
-
-fn set_fill_pointer(operator: &str, value: &Value, pointer: usize) -> Outcome<()> {
-    let room = dimensions(operator, value)?.first().copied().unwrap_or(0);
-    if fill_pointer_of(value).is_none() {
-        return Err(no_fill_pointer(operator, value));
-    }
-    if pointer > room {
-        return Err(outside(&Value::size(pointer), room));
-    }
-    match value {
-        Value::String(text) => text.fill_pointer.set(Some(pointer)),
-        other => {
-            if let Some(array) = other.as_array() {
-                array.fill_pointer.set(Some(pointer));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn push(vector: &Value, element: &Value, extend: bool) -> Outcome {
-    let operator = if extend { "vector-push-extend" } else { "vector-push" };
-    let pointer = fill_pointer_of(vector).ok_or_else(|| no_fill_pointer(operator, vector))?;
-    let room = dimensions(operator, vector)?[0];
-    if pointer == room {
-        if !extend {
-            return Ok(NIL);
-        }
-        let larger = (room * 2).max(8);
-        super::memory::room(operator, larger, size_of::<Value>())?;
-        match vector {
-            Value::String(text) => text.characters.borrow_mut().resize(larger, ' '),
-            other => {
-                if let Some(array) = other.as_array() {
-                    array.elements.borrow_mut().resize(larger, NIL);
-                    *array.dimensions.borrow_mut() = vec![larger];
-                }
-            }
-        }
-    }
-    set_aref(vector, &Value::size(pointer), element.clone())?;
-    set_fill_pointer(operator, vector, pointer + 1)?;
-    Ok(Value::size(pointer))
 }

@@ -20,11 +20,24 @@ const NAMES: &[(char, &str)] = &[
     ('\u{1b}', "Escape"),
 ];
 
+/// Other names, which are only read: those of ASCII's controls, in order.
+const CONTROLS: [&str; 32] = [
+    "Nul", "Soh", "Stx", "Etx", "Eot", "Enq", "Ack", "Bel", "Bs", "Ht", "Nl", "Vt", "Ff", "Cr",
+    "So", "Si", "Dle", "Dc1", "Dc2", "Dc3", "Dc4", "Nak", "Syn", "Etb", "Can", "Em", "Sub", "Esc",
+    "Fs", "Gs", "Rs", "Us",
+];
+
 /// The character of a name, in any case; `U+3042` and `u3042` name by code.
 pub fn named(name: &str) -> Option<char> {
     let known = NAMES.iter().find(|(_, known)| known.eq_ignore_ascii_case(name));
     if let Some((character, _)) = known {
         return Some(*character);
+    }
+    if let Some(at) = CONTROLS.iter().position(|known| known.eq_ignore_ascii_case(name)) {
+        return char::from_u32(at as u32);
+    }
+    if name.eq_ignore_ascii_case("Del") {
+        return Some('\u{7f}');
     }
     let code = name.strip_prefix(['u', 'U'])?;
     let code = code.strip_prefix('+').unwrap_or(code);

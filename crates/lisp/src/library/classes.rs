@@ -172,6 +172,12 @@ impl Lisp {
             Some(Object::Condition(it)) => it.class,
             Some(Object::Foreign(it)) => {
                 let array = it.as_array().map(|_| symbol::ARRAY);
+                if let Some(shown) = it.as_array().filter(|array| array.displacement().is_some()) {
+                    return match shown.dimensions().len() {
+                        1 => vec![symbol::VECTOR, symbol::ARRAY, symbol::SEQUENCE, symbol::T],
+                        _ => vec![symbol::ARRAY, symbol::T],
+                    };
+                }
                 let name = it.type_name().map(|name| self.intern(crate::package::RUNG, name));
                 return name.into_iter().chain(array).chain([symbol::T]).collect();
             }
@@ -179,6 +185,14 @@ impl Lisp {
         };
         let made = self.class(name).and_then(|class| layout(self, class).ok());
         made.map_or_else(|| vec![symbol::T], |layout| layout.precedence.clone())
+    }
+
+    /// Loads the library's definition of a class that is not there yet.
+    pub(crate) fn load_class(&mut self, name: Symbol) -> Outcome<()> {
+        if !self.classes.contains_key(&name) {
+            self.load_from_library(name)?;
+        }
+        Ok(())
     }
 
     /// Ends what the caches of generic functions know of classes.
@@ -424,7 +438,11 @@ pub(crate) fn slot_definition(parts: &Value) -> SlotDefinition {
 }
 
 /// A class from a class or its name.
-pub(crate) fn class_designated(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Ref<Object>> {
+pub(crate) fn class_designated(
+    lisp: &mut Lisp,
+    operator: &str,
+    value: &Value,
+) -> Outcome<Ref<Object>> {
     if let Value::Object(object) = value
         && let Object::Class(_) = **object
     {
@@ -433,6 +451,7 @@ pub(crate) fn class_designated(lisp: &Lisp, operator: &str, value: &Value) -> Ou
     let Some(name) = value.as_symbol() else {
         return Err(Escape::wrong_type(operator, symbol::CLASS, value));
     };
+    lisp.load_class(name)?;
     lisp.classes.get(&name).cloned().ok_or_else(|| no_class(lisp, operator, name))
 }
 
@@ -463,8 +482,11 @@ fn define_standard(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     }
     let parents = a[1].elements().filter_map(|parent| parent.as_symbol()).collect::<Vec<_>>();
     for parent in &parents {
-        let may =
-            |class: &Class| class.kind == ClassKind::Standard || *parent == symbol::STANDARD_OBJECT;
+        lisp.load_class(*parent)?;
+        // The language's own class of streams that a program defines is a stream.
+        let open = *parent == symbol::STANDARD_OBJECT
+            || (*parent == symbol::STREAM && lisp.library.loading);
+        let may = |class: &Class| class.kind == ClassKind::Standard || open;
         if lisp.class(*parent).is_some_and(|class| !may(class)) {
             let (name, parent) = (lisp.shown(name), lisp.shown(*parent));
             let text = format!("defclass: {name} cannot inherit from {parent}, no standard class");
@@ -510,9 +532,7 @@ fn find_class(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let Some(name) = a[0].as_symbol() else {
         return Err(Escape::wrong_type("find-class", symbol::SYMBOL, &a[0]));
     };
-    if !lisp.classes.contains_key(&name) {
-        lisp.load_from_library(name)?;
-    }
+    lisp.load_class(name)?;
     match lisp.classes.get(&name) {
         Some(class) => Ok(Value::Object(class.clone())),
         None if a.get(1).is_some_and(Value::is_nil) => Ok(NIL),

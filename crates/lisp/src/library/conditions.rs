@@ -143,6 +143,7 @@ fn designated(lisp: &mut Lisp, a: &[Value], default: Symbol) -> Outcome {
 
 /// `make-condition`.
 pub(super) fn make_condition(lisp: &mut Lisp, name: Symbol, initargs: &[Value]) -> Outcome {
+    lisp.load_class(name)?;
     let slots = match lisp.class(name) {
         Some(class) if class.kind == ClassKind::Condition => layout(lisp, class)?.slots.clone(),
         _ => {
@@ -181,16 +182,7 @@ pub static CONDITIONS: &[Native] = &[
     native("rung::%show-warning", "condition", "Prints a warning once per place.", |lisp, a| {
         let text = crate::report::sentence(lisp, &a[0])?;
         let span = lisp.caller_span();
-        if !lisp.warned.insert((text.clone(), span)) {
-            return Ok(NIL);
-        }
-        let stream = lisp.variable(symbol::ERROR_OUTPUT).clone();
-        let mut line = format!("warning: {text}\n");
-        if let Some(place) = span.and_then(|span| lisp.sources.place(span)) {
-            line.push_str(&format!("  --> {}:{}:{}\n", place.name, place.line, place.column));
-        }
-        lisp.write(&stream, &line)?;
-        lisp.flush(&stream)?;
+        lisp.tell(&text, span, None)?;
         Ok(NIL)
     }),
     native("invoke-debugger", "condition", "Asks nobody any more: the debugger.", |_, a| {
@@ -215,6 +207,9 @@ pub static CONDITIONS: &[Native] = &[
                 return Err(Escape::wrong_type("define-condition", symbol::SYMBOL, &a[0]));
             };
             let mut parents = a[1].elements().filter_map(|p| p.as_symbol()).collect::<Vec<_>>();
+            for parent in &parents {
+                lisp.load_class(*parent)?;
+            }
             if let Some(unknown) = parents.iter().find(|parent| lisp.class(**parent).is_none()) {
                 let text = format!("{} is not the name of a condition class", lisp.shown(*unknown));
                 return Err(Escape::program(text));
@@ -235,6 +230,15 @@ pub static CONDITIONS: &[Native] = &[
     native("rung:condition-hint", "condition", "What could be tried, or nil.", |_, a| {
         let hint = a[0].as_condition().and_then(|condition| condition.hint.clone());
         Ok(hint.map(|hint| Value::string(&hint)).unwrap_or_default())
+    }),
+    native("rung::%call-position", "", "File, line and column of the call.", |lisp, _| {
+        let place = lisp.caller_span().and_then(|span| lisp.sources.place(span));
+        let Some(place) = place else { return Ok(NIL) };
+        Ok(lisp.values(vec![
+            Value::string(&place.name),
+            Value::size(place.line),
+            Value::size(place.column),
+        ]))
     }),
     native("rung:condition-position", "condition", "File, line and column.", |lisp, a| {
         let span = a[0].as_condition().and_then(|condition| condition.span.get());

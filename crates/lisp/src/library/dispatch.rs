@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 use crate::code::{Function, Parameters};
 use crate::condition::{Condition, Escape, Outcome};
 use crate::generic::{
-    Combination, EQL, Effective, Entry, GenericFunction, Keywords, Method, MethodBody, Specialiser,
-    arity, method_in,
+    Combination, Combining, EQL, Effective, Entry, GenericFunction, Keywords, Method, MethodBody,
+    Specialiser, arity, method_in,
 };
 use crate::heap::Ref;
 use crate::lisp::Lisp;
@@ -246,6 +246,14 @@ fn combine(
     let generic = generic_in(function);
     let combination = generic.definition.borrow().combination.clone();
     let standard = combination.name == symbol::STANDARD;
+    if let Some(Combining::Form(maker)) = lisp.combinations.get(&combination.name).cloned() {
+        let [count, open] = shape(&generic.definition.borrow().parameters);
+        let all =
+            list(methods.iter().map(|method| Value::Object(method.clone())).collect::<Vec<_>>());
+        let function = Value::Function(function.clone());
+        let arguments = [count, open, maker, function, all, combination.options];
+        return combined(lisp, "%LONG-COMBINED", &arguments);
+    }
     let Sorted { around, before, mut primary, mut after } =
         sorted(lisp, generic, &combination, methods)?;
     if primary.is_empty() {
@@ -336,7 +344,7 @@ fn each(lisp: &mut Lisp, methods: &[MethodRef]) -> Outcome<Vec<Value>> {
 }
 
 /// The function of a method that is followed by another.
-fn function_of(lisp: &mut Lisp, method: &MethodRef, next: Value) -> Outcome {
+pub(super) fn function_of(lisp: &mut Lisp, method: &MethodRef, next: Value) -> Outcome {
     let found = method_in(method);
     let shared = |body| Ok(super::native_value(method_name(found), "&rest arguments", "", body));
     match found.body.clone() {
@@ -390,7 +398,7 @@ fn operator_form(
     functions: Vec<Value>,
 ) -> Outcome<Effective> {
     let known = lisp.combinations.get(&combination).cloned();
-    let Some((operator, identity)) = known else {
+    let Some(Combining::Operator(operator, identity)) = known else {
         let text = format!("there is no method combination {}", lisp.shown(combination));
         return Err(Escape::error(text));
     };

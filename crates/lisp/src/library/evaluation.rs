@@ -4,6 +4,7 @@ use crate::code::Function;
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
 use crate::equality;
 use crate::expand::environment::Environment;
+use crate::expand::environment::Meaning;
 use crate::expand::places::{self, SetfExpander};
 use crate::expand::special::{function_name, special_operator};
 use crate::lisp::Lisp;
@@ -92,6 +93,14 @@ pub static EVALUATION: &[Native] = &[
         let Some(name) = a[0].as_symbol() else {
             return Err(Escape::wrong_type("macro-function", symbol::SYMBOL, &a[0]));
         };
+        // The environment that a macro is given is the one in which it is called.
+        if a.len() > 1 {
+            match lisp.macro_environment.function(name, false) {
+                Some(Meaning::Macro(_, expander)) => return Ok(expander),
+                Some(_) => return Ok(NIL),
+                None => {}
+            }
+        }
         Ok(lisp.macro_function(name)?.unwrap_or_default())
     }),
     native("rung::%set-macro-function", "symbol function", "Sets an expander.", |lisp, a| {
@@ -159,14 +168,19 @@ pub static EVALUATION: &[Native] = &[
                 lisp.symbols[name].kind = VariableKind::Special;
             }
         }
+        crate::expand::warnings::proclaim(lisp, &a[0])?;
         Ok(NIL)
     }),
     native("rung::%define-function", "name function", "What defun does.", |lisp, a| {
         define(lisp, &a[0], a[1].clone())?;
         Ok(a[0].clone())
     }),
-    native("rung::%define-macro", "name function", "What defmacro does.", |lisp, a| {
+    native("rung::%define-macro", "name function lambda-list", "What defmacro does.", |lisp, a| {
         define_macro(lisp, &a[0], a[1].clone())?;
+        if let Some(name) = a[0].as_symbol() {
+            // The expander's own is that of every macro: the form and the environment.
+            lisp.documentation.insert((name, symbol::LAMBDA), a[2].clone());
+        }
         Ok(a[0].clone())
     }),
     native(
@@ -260,7 +274,7 @@ pub static EVALUATION: &[Native] = &[
         Some(other) => Err(Escape::wrong_type("gensym", symbol::STRING, other)),
     }),
     native(
-        "rung::%set-function",
+        "rung::%replace-function",
         "name function",
         "For trace: also a locked name's.",
         |lisp, a| {

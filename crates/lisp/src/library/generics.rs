@@ -8,8 +8,8 @@ use crate::condition::{Escape, Outcome};
 use crate::expand::lambda::key_parameter;
 use crate::expand::special::function_name;
 use crate::generic::{
-    Combination, GenericDefinition, GenericFunction, Method, MethodBody, Methods, Specialiser,
-    method_in,
+    Combination, Combining, GenericDefinition, GenericFunction, Method, MethodBody, Methods,
+    Specialiser, method_in,
 };
 use crate::heap::Ref;
 use crate::lisp::Lisp;
@@ -37,7 +37,7 @@ const COMBINATIONS: &[(Symbol, bool)] = &[
 
 pub(crate) fn define_combinations(lisp: &mut Lisp) {
     for (name, identity) in COMBINATIONS {
-        lisp.combinations.insert(*name, (*name, *identity));
+        lisp.combinations.insert(*name, Combining::Operator(*name, *identity));
     }
 }
 
@@ -76,6 +76,9 @@ fn generic_named(lisp: &mut Lisp, name: &Value) -> Outcome<Option<Ref<Function>>
         let text = format!("{} is not the name of a function", lisp.brief(name));
         return Err(Escape::program(text));
     };
+    if !setf && lisp.symbols[symbol].function.is_unbound() {
+        lisp.load_from_library(symbol)?;
+    }
     let cell = &lisp.symbols[symbol];
     let held = if setf { cell.setf_function.clone() } else { cell.function.clone() };
     if held.as_generic().is_some() {
@@ -85,7 +88,7 @@ fn generic_named(lisp: &mut Lisp, name: &Value) -> Outcome<Option<Ref<Function>>
         evaluation::check_lock(lisp, symbol)?;
     }
     let (cell, shown) = (&lisp.symbols[symbol], || machine::function_name(lisp, name));
-    let ordinary = !held.is_unbound() || (!setf && lisp.library.defines(symbol));
+    let ordinary = !held.is_unbound();
     if !setf && !cell.macro_function.is_unbound() {
         return Err(Escape::program(format!("{} is a macro, not a generic function", shown())));
     }
@@ -199,6 +202,7 @@ fn specialiser(lisp: &mut Lisp, operator: &str, value: &Value) -> Outcome<Specia
         return Ok(Specialiser::Class(class.name.get()));
     }
     if let Some(name) = value.as_symbol() {
+        lisp.load_class(name)?;
         instances::checked_class(lisp, operator, name)?;
         return Ok(Specialiser::Class(name));
     }
@@ -355,7 +359,7 @@ fn combination_of(lisp: &Lisp, given: &Value) -> Outcome<Combination> {
         return Err(Escape::program(text.to_lowercase()));
     }
     let last = parts.get(1).is_some_and(|order| order.is_symbol(symbol::KEY_MOST_SPECIFIC_LAST));
-    Ok(Combination { name, last })
+    Ok(Combination { name, last, options: list(parts[1..].to_vec()) })
 }
 
 fn generic_argument(operator: &str, value: &Value) -> Outcome<Ref<Function>> {
@@ -481,9 +485,31 @@ pub static GENERICS: &[Native] = &[
             let (Some(name), Some(operator)) = (a[0].as_symbol(), a[1].as_symbol()) else {
                 return Err(Escape::wrong_type("define-method-combination", symbol::SYMBOL, &a[0]));
             };
-            lisp.combinations.insert(name, (operator, a[2].truth()));
+            lisp.combinations.insert(name, Combining::Operator(operator, a[2].truth()));
             lisp.begin_class_epoch();
             Ok(a[0].clone())
+        },
+    ),
+    native(
+        "rung::%define-long-combination",
+        "name function",
+        "Defines a method combination by a function that gives a form.",
+        |lisp, a| {
+            let Some(name) = a[0].as_symbol() else {
+                return Err(Escape::wrong_type("define-method-combination", symbol::SYMBOL, &a[0]));
+            };
+            lisp.combinations.insert(name, Combining::Form(a[1].clone()));
+            lisp.begin_class_epoch();
+            Ok(a[0].clone())
+        },
+    ),
+    native(
+        "rung::%method-function",
+        "method next",
+        "The function of a method that is followed by another, or by none.",
+        |lisp, a| {
+            let method = method_argument("call-method", &a[0])?;
+            super::dispatch::function_of(lisp, &method, a[1].clone())
         },
     ),
     native("rung::%no-next", "method", "What is called after the last method.", no_next),

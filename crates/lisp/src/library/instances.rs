@@ -322,7 +322,7 @@ fn no_initarg(lisp: &Lisp, operator: &str, layout: &Layout, key: &Value) -> Esca
 }
 
 /// The class that `make-instance` is asked for.
-fn class_to_make(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Ref<Object>> {
+fn class_to_make(lisp: &mut Lisp, operator: &str, value: &Value) -> Outcome<Ref<Object>> {
     let class = class_designated(lisp, operator, value)?;
     match class_in(&class).kind {
         ClassKind::Standard => Ok(class),
@@ -341,6 +341,9 @@ pub(super) fn make_instance(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         (_, Some(class)) => Some(class.name.get()),
         (value, None) => value.as_symbol(),
     };
+    if let Some(name) = name {
+        lisp.load_class(name)?;
+    }
     if let Some(name) = name
         && lisp.class(name).is_some_and(|class| class.kind == ClassKind::Condition)
     {

@@ -191,10 +191,14 @@ pub static LISTS: &[Native] = &[
     native("nconc", "&rest lists", "Joins lists in place.", |_, a| {
         let mut result = NIL;
         let mut end: Option<Value> = None;
-        for part in a {
+        for (at, part) in a.iter().enumerate() {
             match &end {
                 Some(Value::Cons(pair)) => pair.set_cdr(part.clone()),
                 _ => result = part.clone(),
+            }
+            if at + 1 == a.len() {
+                // The end of the last one is nobody's business: it may be circular by now.
+                break;
             }
             let mut walk = part.clone();
             while let Value::Cons(pair) = walk.clone() {

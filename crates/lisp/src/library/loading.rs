@@ -28,6 +28,11 @@ const TEXTS: &[&str] = &[
     include_str!("../../lisp/conditions.lisp"),
     include_str!("../../lisp/structures.lisp"),
     include_str!("../../lisp/objects.lisp"),
+    include_str!("../../lisp/uiop.lisp"),
+    include_str!("../../lisp/asdf.lisp"),
+    include_str!("../../lisp/asdf-operate.lisp"),
+    include_str!("../../lisp/gray.lisp"),
+    include_str!("../../lisp/test.lisp"),
 ];
 
 /// Which definitions there are.
@@ -190,8 +195,21 @@ impl Lisp {
         loaded
     }
 
-    /// Evaluates the forms of a text.
+    /// Evaluates the forms of a text; with the outermost, what was in doubt is settled.
     pub(crate) fn load_text(&mut self, name: &str, text: &str) -> Outcome<()> {
+        self.loading += 1;
+        let loaded = self.load_forms(name, text);
+        self.loading -= 1;
+        if self.loading == 0 {
+            match &loaded {
+                Ok(()) => self.settle_doubts(),
+                Err(_) => self.doubts.clear(),
+            }
+        }
+        loaded
+    }
+
+    fn load_forms(&mut self, name: &str, text: &str) -> Outcome<()> {
         // A line `#!/usr/bin/env rung` at the top is for the system.
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));

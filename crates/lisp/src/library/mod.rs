@@ -7,9 +7,13 @@ pub mod characters;
 pub(crate) mod classes;
 pub mod conditions;
 pub(crate) mod dispatch;
+mod displaced;
 pub mod evaluation;
+mod files;
+mod fill_pointers;
 mod foreign_arrays;
 pub(crate) mod generics;
+mod gray;
 pub(crate) mod instances;
 pub mod lists;
 pub mod loading;
@@ -70,6 +74,7 @@ fn tables() -> Vec<&'static [Native]> {
         sequences::SEQUENCES,
         tables::TABLES,
         arrays::ARRAYS,
+        fill_pointers::FILL_POINTERS,
         streams::STREAMS,
         stream_parts::STREAMS,
         pathnames::PATHNAMES,
@@ -104,6 +109,10 @@ pub(crate) fn split_name(name: &str) -> (PackageId, &str, bool) {
     let packages = [
         ("rung", package::RUNG),
         ("uiop", package::UIOP),
+        ("asdf", package::ASDF),
+        ("test", package::TEST),
+        ("ql", package::QL),
+        ("trivial-gray-streams", package::GRAY),
         ("linalg", package::LINALG),
         ("cl", package::CL),
     ];
@@ -218,7 +227,7 @@ const BOOLE: [&str; 16] = [
 ];
 
 /// Variables that nothing but the program reads.
-const OTHER_VARIABLES: [&str; 16] = [
+const OTHER_VARIABLES: [&str; 23] = [
     "**",
     "***",
     "++",
@@ -235,6 +244,13 @@ const OTHER_VARIABLES: [&str; 16] = [
     "*COMPILE-VERBOSE*",
     "*COMPILE-FILE-PATHNAME*",
     "*COMPILE-FILE-TRUENAME*",
+    "asdf:*CENTRAL-REGISTRY*",
+    "rung::*COMBINED-CALL*",
+    "test::%TESTS",
+    "test::%FAILURES",
+    "test::%PLACE",
+    "asdf::*SYSTEMS*",
+    "asdf::%SYSTEM-PATH",
 ];
 
 fn define_other_variables(lisp: &mut Lisp) {
@@ -315,6 +331,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         (symbol::RESTARTS, NIL),
         (symbol::CONDITION_RESTARTS, NIL),
         (symbol::TRACED, NIL),
+        (symbol::MUFFLE_WARNINGS, NIL),
         (symbol::DEFAULT_PATHNAME_DEFAULTS, Value::object(Object::Pathname(String::new()))),
     ];
     for (name, value) in specials {

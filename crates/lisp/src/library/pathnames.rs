@@ -123,6 +123,19 @@ pub static PATHNAMES: &[Native] = &[
             Ok(directory(lisp, split(&path).0))
         },
     ),
+    native("rung::%directory-p", "path", "Whether a path leads to a directory.", |lisp, a| {
+        let path = path_of(lisp, "probe-file", &a[0])?;
+        Ok(Value::boolean(Path::new(&path).is_dir()))
+    }),
+    native("uiop:getcwd", "", "The directory in which the program runs.", |_, _| {
+        let folder = std::env::current_dir().map_err(|error| cannot_open(".", &error))?;
+        Ok(pathname(folder.to_string_lossy().into_owned() + "/"))
+    }),
+    native("uiop:chdir", "path", "Makes a directory the one in which the program runs.", |l, a| {
+        let path = path_of(l, "chdir", &a[0])?;
+        std::env::set_current_dir(&path).map_err(|error| cannot_open(&path, &error))?;
+        Ok(NIL)
+    }),
     native("rung::%entries", "folder folders", "The names in a folder, in order.", entries),
     native(
         "pathname-name",

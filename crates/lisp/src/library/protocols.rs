@@ -11,7 +11,7 @@ use crate::native::NativeBody;
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, list};
 
-use super::{classes, dispatch, generics, instances, system};
+use super::{classes, dispatch, generics, instances, stream_parts, streams, system};
 
 /// Specialisers and code of a method.
 type StandardMethod = (&'static [Symbol], NativeBody);
@@ -116,6 +116,42 @@ const PROTOCOLS: &[Protocol] = &[
         lambda_list: "object stream",
         documentation: "Says what an object is; describe calls it.",
         methods: &[(&[symbol::T, symbol::T], describe_object)],
+    },
+    Protocol {
+        name: "close",
+        lambda_list: "stream &key abort",
+        documentation: "Closes a stream.",
+        methods: &[(&[symbol::T], streams::close)],
+    },
+    Protocol {
+        name: "open-stream-p",
+        lambda_list: "stream",
+        documentation: "Whether it is open.",
+        methods: &[(&[symbol::T], streams::is_open)],
+    },
+    Protocol {
+        name: "interactive-stream-p",
+        lambda_list: "stream",
+        documentation: "Whether a person is at the other end: true of a terminal.",
+        methods: &[(&[symbol::T], streams::is_interactive)],
+    },
+    Protocol {
+        name: "input-stream-p",
+        lambda_list: "stream",
+        documentation: "Whether it gives input.",
+        methods: &[(&[symbol::T], streams::gives_input)],
+    },
+    Protocol {
+        name: "output-stream-p",
+        lambda_list: "stream",
+        documentation: "Whether it takes output.",
+        methods: &[(&[symbol::T], streams::takes_output)],
+    },
+    Protocol {
+        name: "stream-element-type",
+        lambda_list: "stream",
+        documentation: "What is read or written at once.",
+        methods: &[(&[symbol::T], stream_parts::element_type)],
     },
     Protocol {
         name: "make-load-form",

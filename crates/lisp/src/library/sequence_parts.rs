@@ -49,14 +49,12 @@ pub fn elements(operator: &str, sequence: &Value) -> Outcome<Vec<Value>> {
         Value::Nil => Ok(Vec::new()),
         Value::Cons(_) => list_elements(operator, sequence),
         Value::String(text) => {
-            let characters = text.characters.borrow();
-            super::memory::room(operator, characters.len(), size_of::<Value>())?;
-            Ok(characters[..text.len()].iter().map(|c| Value::Char(*c)).collect())
+            let length = text.len();
+            super::memory::room(operator, length, size_of::<Value>())?;
+            Ok(text.read(|all| all.iter().take(length).map(|c| Value::Char(*c)).collect()))
         }
         Value::Object(object) => match &**object {
-            Object::Array(array) if array.rank() == 1 => {
-                Ok(array.elements.borrow()[..array.len()].to_vec())
-            }
+            Object::Array(array) if array.rank() == 1 => Ok(array.active()),
             Object::Packed(array) if array.rank() == 1 => {
                 let array = array.read()?;
                 // A packed element may take one byte, a value takes 16.
@@ -64,6 +62,7 @@ pub fn elements(operator: &str, sequence: &Value) -> Outcome<Vec<Value>> {
                 let number = |n| arrays::number_value(n, array.element_type());
                 Ok(array.numbers().map(number).collect())
             }
+            Object::Foreign(_) => super::foreign_arrays::elements(operator, sequence),
             _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, sequence)),
         },
         _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, sequence)),
@@ -77,6 +76,7 @@ pub fn length(operator: &str, sequence: &Value) -> Outcome<usize> {
         Value::Object(object) => match &**object {
             Object::Array(array) if array.rank() == 1 => Ok(array.len()),
             Object::Packed(array) if array.rank() == 1 => Ok(array.size()),
+            Object::Foreign(_) => super::foreign_arrays::length(operator, sequence),
             _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, sequence)),
         },
         Value::Nil => Ok(0),
@@ -89,6 +89,34 @@ pub fn length(operator: &str, sequence: &Value) -> Outcome<usize> {
     }
 }
 
+/// The elements of a sequence from a position to another, of which no others are copied.
+pub fn part(operator: &str, sequence: &Value, start: &Value, end: Option<&Value>) -> Outcome {
+    match sequence {
+        Value::String(text) => {
+            let (start, end) = bounds(operator, Some(start), end, text.len())?;
+            let characters = text.read(|all| all[start..end].to_vec());
+            Ok(Value::String(Ref::new(Text::from(characters))))
+        }
+        Value::Object(object) => match &**object {
+            Object::Array(array) if array.rank() == 1 => {
+                let (start, end) = bounds(operator, Some(start), end, array.len())?;
+                Ok(Value::vector(array.read(|all| all[start..end].to_vec())))
+            }
+            _ => {
+                let (start, end) = bounds(operator, Some(start), end, length(operator, sequence)?)?;
+                super::memory::room(operator, end - start, size_of::<Value>())?;
+                let element = |at| arrays::aref(sequence, &Value::size(at));
+                like(sequence, (start..end).map(element).collect::<Outcome<_>>()?)
+            }
+        },
+        _ => {
+            let all = elements(operator, sequence)?;
+            let (start, end) = bounds(operator, Some(start), end, all.len())?;
+            like(sequence, all[start..end].to_vec())
+        }
+    }
+}
+
 /// A new sequence of the kind of `model`.
 pub fn like(model: &Value, elements: Vec<Value>) -> Outcome {
     match model {
@@ -98,6 +126,7 @@ pub fn like(model: &Value, elements: Vec<Value>) -> Outcome {
                 let element_type = array.element_type();
                 arrays::packed_vector(element_type, &elements)
             }
+            Object::Foreign(_) => super::foreign_arrays::like(model, elements),
             _ => Ok(Value::vector(elements)),
         },
         _ => Ok(list(elements)),
@@ -132,12 +161,14 @@ pub fn store(operator: &str, sequence: &Value, start: usize, new: &[Value]) -> O
             Ok(())
         }
         Value::String(text) => {
-            for (index, element) in new.iter().enumerate() {
+            let mut characters = Vec::with_capacity(new.len());
+            for element in new {
                 let Value::Char(c) = element else {
                     return Err(Escape::wrong_type(operator, symbol::CHARACTER, element));
                 };
-                text.characters.borrow_mut()[start + index] = *c;
+                characters.push(*c);
             }
+            text.write(|all| all[start..start + characters.len()].copy_from_slice(&characters));
             Ok(())
         }
         _ => {
@@ -155,9 +186,7 @@ pub fn store(operator: &str, sequence: &Value, start: usize, new: &[Value]) -> O
 
 fn store_general(array: &GeneralArray, start: usize, new: &[Value]) {
     for (index, element) in new.iter().enumerate() {
-        let old =
-            std::mem::replace(&mut array.elements.borrow_mut()[start + index], element.clone());
-        drop(old);
+        drop(array.put(start + index, element.clone()));
     }
 }
 
@@ -310,6 +339,30 @@ impl Selection {
     pub fn plain_item(&self) -> Option<&Value> {
         let whole = self.start.is_none() && self.end.is_none() && self.count.is_none();
         self.matcher.plain_item().filter(|_| whole && !self.from_end)
+    }
+
+    /// The first element meant and its position; of a vector no more is looked at than is needed.
+    pub fn first(
+        &self,
+        lisp: &mut Lisp,
+        operator: &str,
+        sequence: &Value,
+    ) -> Outcome<Option<(Value, usize)>> {
+        if sequence.is_list() {
+            let all = elements(operator, sequence)?;
+            let found = self.positions(lisp, operator, &all, Some(1))?;
+            return Ok(found.first().map(|at| (all[*at].clone(), *at)));
+        }
+        let length = length(operator, sequence)?;
+        let (start, end) = bounds(operator, self.start.as_ref(), self.end.as_ref(), length)?;
+        for step in 0..end - start {
+            let position = if self.from_end { end - 1 - step } else { start + step };
+            let element = arrays::aref(sequence, &Value::size(position))?;
+            if self.matcher.matches(lisp, &element)? {
+                return Ok(Some((element, position)));
+            }
+        }
+        Ok(None)
     }
 
     /// The positions of the elements meant, in ascending order, `:count` applied.

@@ -11,7 +11,7 @@ use super::arrays;
 use super::memory::{PAIR, copies, room};
 use super::sequence_pairs::{mismatch, replace, search};
 use super::sequence_parts::{
-    Form, Key, Selection, bounds, elements, length, like, list_elements, store, string_of,
+    Form, Key, Selection, bounds, elements, length, like, list_elements, part, store, string_of,
 };
 
 macro_rules! three_forms {
@@ -53,7 +53,7 @@ pub static SELECTING: &[[Native; 3]] = &[
         "The sequence without the elements that match."
     ),
     three_forms!(
-        remove,
+        delete,
         "delete",
         "what sequence &key from-end test test-not start end count key",
         "As remove; may reuse the sequence."
@@ -85,9 +85,7 @@ pub static SEQUENCES: &[Native] = &[
         Ok(a[2].clone())
     }),
     native("subseq", "sequence start &optional end", "A part of a sequence.", |_, a| {
-        let all = elements("subseq", &a[0])?;
-        let (start, end) = bounds("subseq", Some(&a[1]), a.get(2), all.len())?;
-        like(&a[0], all[start..end].to_vec())
+        part("subseq", &a[0], &a[1], a.get(2))
     }),
     native(
         "rung::%set-subseq",
@@ -178,12 +176,8 @@ pub static SEQUENCES: &[Native] = &[
             .map(Option::unwrap_or_default)
     }),
     native("every", "predicate &rest sequences", "Whether all results are true.", |lisp, a| {
-        let mut last = crate::value::T;
-        let stopped = each(lisp, "every", a, &mut |value| {
-            last = value.clone();
-            value.is_nil().then_some(NIL)
-        })?;
-        Ok(stopped.unwrap_or(last))
+        let stopped = each(lisp, "every", a, &mut |value| value.is_nil().then_some(NIL))?;
+        Ok(Value::boolean(stopped.is_none()))
     }),
     native("notany", "predicate &rest sequences", "Whether no result is true.", |lisp, a| {
         let stopped = each(lisp, "notany", a, &mut |value| value.truth().then_some(NIL))?;
@@ -201,8 +195,10 @@ pub static SEQUENCES: &[Native] = &[
             let [initial] = keywords(lisp, &a[2..], [symbol::KEY_INITIAL_ELEMENT])?;
             let size = a[1].as_index();
             let wrong = || Escape::wrong_type("make-sequence", symbol::UNSIGNED_BYTE, &a[1]);
-            let is_string = a[0].is_symbol(symbol::STRING);
-            let default = if is_string { Value::Char(' ') } else { NIL };
+            let default = match initial {
+                Some(_) => NIL,
+                None => default_element(lisp, &a[0])?,
+            };
             let size = size.ok_or_else(wrong)?;
             // The elements, and the sequence that is made of them.
             room("make-sequence", size, size_of::<Value>() + PAIR)?;
@@ -210,6 +206,28 @@ pub static SEQUENCES: &[Native] = &[
         },
     ),
 ];
+
+/// What the elements of a new sequence of a type are.
+fn default_element(lisp: &mut Lisp, specifier: &Value) -> Outcome {
+    let specifier = super::types::expanded(lisp, specifier)?;
+    let (head, element_type) = match &specifier {
+        Value::Cons(pair) => (pair.car(), specifier.elements().nth(1)),
+        name => (name.clone(), None),
+    };
+    let strings =
+        [symbol::STRING, symbol::SIMPLE_STRING, symbol::BASE_STRING, symbol::SIMPLE_BASE_STRING];
+    if strings.iter().any(|name| head.is_symbol(*name)) {
+        return Ok(Value::Char(' '));
+    }
+    if head.is_symbol(symbol::BIT_VECTOR) || head.is_symbol(symbol::SIMPLE_BIT_VECTOR) {
+        return Ok(Value::Fixnum(0));
+    }
+    Ok(match element_type.map(|kind| arrays::stored(lisp, &kind)).transpose()? {
+        Some(arrays::Stored::Characters) => Value::Char(' '),
+        Some(arrays::Stored::Packed(_)) => Value::Fixnum(0),
+        _ => NIL,
+    })
+}
 
 fn position_in(operator: &str, index: &Value, count: usize) -> Outcome<usize> {
     match index.as_index() {
@@ -279,6 +297,10 @@ pub fn of_type(lisp: &mut Lisp, specifier: &Value, all: Vec<Value>) -> Outcome {
             arrays::vector_of_type(lisp, &Value::symbol(symbol::BIT), all)
         }
         _ => {
+            let expanded = super::types::expanded(lisp, specifier)?;
+            if !expanded.eql(specifier) {
+                return of_type(lisp, &expanded, all);
+            }
             let text = format!("{} is no sequence type", lisp.brief(specifier));
             Err(Escape::of(symbol::TYPE_ERROR, text))
         }
@@ -301,9 +323,8 @@ fn find(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     if let Some(found) = find_in_list(&selection, &a[1]) {
         return Ok(found.map(|found| found.0).unwrap_or_default());
     }
-    let all = elements("find", &a[1])?;
-    let found = selection.positions(lisp, "find", &all, Some(1))?;
-    Ok(found.first().map(|at| all[*at].clone()).unwrap_or_default())
+    let found = selection.first(lisp, "find", &a[1])?;
+    Ok(found.map(|found| found.0).unwrap_or_default())
 }
 
 fn position(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
@@ -311,15 +332,43 @@ fn position(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     if let Some(found) = find_in_list(&selection, &a[1]) {
         return Ok(found.map(|found| Value::size(found.1)).unwrap_or_default());
     }
-    let all = elements("position", &a[1])?;
-    let found = selection.positions(lisp, "position", &all, Some(1))?;
-    Ok(found.first().map(|at| Value::size(*at)).unwrap_or_default())
+    let found = selection.first(lisp, "position", &a[1])?;
+    Ok(found.map(|found| Value::size(found.1)).unwrap_or_default())
 }
 
 fn count(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
     let selection = Selection::new(lisp, form, &a[0], &a[2..])?;
     let all = elements("count", &a[1])?;
     Ok(Value::size(selection.positions(lisp, "count", &all, None)?.len()))
+}
+
+/// As `remove`; the pairs of a list that stay are joined in place.
+fn delete(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {
+    if !a[1].is_list() {
+        return remove(lisp, a, form);
+    }
+    let selection = Selection::new(lisp, form, &a[0], &a[2..])?;
+    let all = elements("delete", &a[1])?;
+    let found = selection.positions(lisp, "delete", &all, None)?;
+    let mut gone = found.into_iter().peekable();
+    let (mut first, mut last) = (NIL, None::<Value>);
+    let mut rest = a[1].clone();
+    let mut index = 0;
+    while let Value::Cons(pair) = rest.clone() {
+        rest = pair.cdr();
+        if gone.next_if_eq(&index).is_none() {
+            match last.as_ref().and_then(Value::as_cons) {
+                Some(last) => last.set_cdr(Value::Cons(pair.clone())),
+                None => first = Value::Cons(pair.clone()),
+            }
+            last = Some(Value::Cons(pair));
+        }
+        index += 1;
+    }
+    if let Some(last) = last.as_ref().and_then(Value::as_cons) {
+        last.set_cdr(NIL);
+    }
+    Ok(first)
 }
 
 fn remove(lisp: &mut Lisp, a: &[Value], form: Form) -> Outcome {

@@ -12,6 +12,7 @@ use crate::stream::{Stream, StreamKind};
 use crate::symbol;
 use crate::value::{NIL, T, Value, list};
 
+use super::gray;
 use super::loading::cannot_open;
 use super::streams::{path_of, stream_of};
 
@@ -66,13 +67,6 @@ pub static STREAMS: &[Native] = &[
             _ => None,
         })
     }),
-    native("stream-element-type", "stream", "What is read or written at once.", |_, a| {
-        let stream = stream_of("stream-element-type", &a[0])?;
-        Ok(match stream.binary.get() {
-            true => list([Value::symbol(symbol::UNSIGNED_BYTE), Value::Fixnum(8)]),
-            false => Value::symbol(symbol::CHARACTER),
-        })
-    }),
     native("stream-external-format", "stream", "How characters are bytes: UTF-8.", |lisp, a| {
         stream_of("stream-external-format", &a[0])?;
         Ok(lisp.keyword("UTF-8"))
@@ -101,6 +95,7 @@ pub static STREAMS: &[Native] = &[
         "stream &optional position",
         "Where in the file a stream is, in bytes; with a position, goes there.",
         |lisp, a| match a.get(1) {
+            _ if gray::is_own(&a[0]) => gray::position(lisp, a),
             None => position(&a[0]),
             Some(wanted) => go_to(lisp, &a[0], wanted),
         },
@@ -127,6 +122,18 @@ pub static STREAMS: &[Native] = &[
     }),
 ];
 
+/// `stream-element-type`.
+pub(super) fn element_type(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let binary = match gray::is_own(&a[0]) {
+        true => gray::inherits(lisp, &a[0], "FUNDAMENTAL-BINARY-STREAM")?.truth(),
+        false => stream_of("stream-element-type", &a[0])?.binary.get(),
+    };
+    Ok(match binary {
+        true => list([Value::symbol(symbol::UNSIGNED_BYTE), Value::Fixnum(8)]),
+        false => Value::symbol(symbol::CHARACTER),
+    })
+}
+
 fn wrong_stream(operator: &str, wanted: &str, value: &Value) -> Escape {
     Escape::unexpected(operator, wanted, Value::symbol(symbol::STREAM), value)
 }
@@ -144,7 +151,11 @@ fn part(
 /// The bytes before the next character.
 fn position(value: &Value) -> Outcome {
     let stream = stream_of("file-position", value)?;
-    Ok(match &*stream.kind.borrow() {
+    Ok(match &mut *stream.kind.borrow_mut() {
+        StreamKind::Both(file) => {
+            let at = file.position().map_err(|error| stream.failed("read", &error))?;
+            Value::size(at as usize)
+        }
         StreamKind::Input { characters, position, .. } => {
             let ahead: usize = characters[*position..].iter().map(|c| c.len_utf8()).sum();
             Value::size(stream.bytes.get() as usize - ahead.min(stream.bytes.get() as usize))
@@ -182,6 +193,10 @@ fn go_to(lisp: &mut Lisp, value: &Value, wanted: &Value) -> Outcome {
     match &mut *stream.kind.borrow_mut() {
         StreamKind::StringInput { characters, position } if wanted <= characters.len() as u64 => {
             *position = wanted as usize;
+            return Ok(T);
+        }
+        StreamKind::Both(file) => {
+            file.seek(wanted).map_err(failed)?;
             return Ok(T);
         }
         _ if stream.name.is_empty() => return Ok(NIL),

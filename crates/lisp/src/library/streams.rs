@@ -1,7 +1,5 @@
 //! Streams and files (chapters 20 and 21). Text for printing comes from `printer`.
 
-use std::io::{BufReader, BufWriter};
-
 use crate::condition::{Condition, Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
@@ -10,6 +8,8 @@ use crate::stream::{Stream, StreamKind};
 use crate::symbol;
 use crate::value::{NIL, T, Value};
 
+use super::files::open;
+use super::gray;
 use super::loading::cannot_open;
 
 pub(super) fn stream_of<'v>(operator: &str, value: &'v Value) -> Outcome<&'v Stream> {
@@ -31,6 +31,8 @@ enum Route {
     Several(Vec<Value>),
     /// What is taken from the first is written to the second.
     Echo(Value, Value),
+    /// To the functions of a program.
+    Own,
 }
 
 impl Lisp {
@@ -39,7 +41,8 @@ impl Lisp {
         match designator {
             Value::Nil => Ok(self.variable(symbol::STANDARD_OUTPUT).clone()),
             Value::Symbol(symbol::T) => Ok(self.variable(symbol::STANDARD_OUTPUT).clone()),
-            other => stream_of(operator, other).map(|_| other.clone()),
+            other if gray::is_stream(other) => Ok(other.clone()),
+            other => Err(Escape::wrong_type(operator, symbol::STREAM, other)),
         }
     }
 
@@ -49,11 +52,15 @@ impl Lisp {
             Value::Nil | Value::Symbol(symbol::T) => {
                 Ok(self.variable(symbol::STANDARD_INPUT).clone())
             }
-            other => stream_of(operator, other).map(|_| other.clone()),
+            other if gray::is_stream(other) => Ok(other.clone()),
+            other => Err(Escape::wrong_type(operator, symbol::STREAM, other)),
         }
     }
 
     fn route(&self, stream: &Value, output: bool) -> Outcome<Route> {
+        if gray::is_own(stream) {
+            return Ok(Route::Own);
+        }
         Ok(match &*stream_of("stream", stream)?.kind.borrow() {
             StreamKind::Synonym(name) => Route::Other(self.variable(*name).clone()),
             StreamKind::Echo { output: to, .. } if output => Route::Other(to.clone()),
@@ -77,6 +84,7 @@ impl Lisp {
                 streams.iter().try_for_each(|stream| self.write(stream, text))
             }
             Route::Echo(..) => Ok(()),
+            Route::Own => gray::write(self, stream, text),
         }
     }
 
@@ -86,15 +94,16 @@ impl Lisp {
         match self.route(stream, true)? {
             Route::Here => Ok(stream_of("interactive-stream-p", stream)?.terminal.get()),
             Route::Other(stream) => self.is_terminal(&stream),
-            Route::Several(_) | Route::Echo(..) => Ok(false),
+            Route::Several(_) | Route::Echo(..) | Route::Own => Ok(false),
         }
     }
 
     /// The column that the next character written goes to.
-    pub fn column(&self, stream: &Value) -> usize {
+    pub fn column(&mut self, stream: &Value) -> usize {
         match self.route(stream, true) {
             Ok(Route::Here) => stream_of("", stream).map_or(0, |stream| stream.column.get()),
             Ok(Route::Other(stream)) => self.column(&stream),
+            Ok(Route::Own) => gray::column(self, stream),
             _ => 0,
         }
     }
@@ -106,6 +115,9 @@ impl Lisp {
             Route::Other(stream) => self.flush(&stream),
             Route::Several(streams) => streams.iter().try_for_each(|stream| self.flush(stream)),
             Route::Echo(..) => Ok(()),
+            Route::Own => {
+                gray::ask(self, "STREAM-FINISH-OUTPUT", std::slice::from_ref(stream)).map(drop)
+            }
         }
     }
 
@@ -128,6 +140,7 @@ impl Lisp {
                 stream_of("read-char", stream)?.next_here(take)
             }
             Route::Other(stream) => self.next_character(&stream, take),
+            Route::Own => gray::next_character(self, stream, take),
             Route::Echo(input, output) => {
                 let next = self.next_character(&input, take)?;
                 if let (Some(c), true) = (next, take) {
@@ -156,13 +169,75 @@ impl Lisp {
         self.next_character(stream, false)
     }
 
-    fn unread(&mut self, stream: &Value) -> Outcome<()> {
+    fn unread(&mut self, stream: &Value, character: &Value) -> Outcome<()> {
         match self.route(stream, false)? {
             Route::Here => stream_of("unread-char", stream)?.unread_here(),
-            Route::Other(stream) | Route::Echo(stream, _) => self.unread(&stream),
+            Route::Other(stream) | Route::Echo(stream, _) => self.unread(&stream, character),
+            Route::Own => {
+                let arguments = [stream.clone(), character.clone()];
+                gray::ask(self, "STREAM-UNREAD-CHAR", &arguments).map(drop)
+            }
             Route::Several(_) => Err(Escape::error("unread-char: not on this stream")),
         }
     }
+}
+
+/// `close`.
+pub(super) fn close(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    if gray::is_own(&a[0]) {
+        return Ok(T);
+    }
+    let abort = keywords(lisp, &a[1..], [symbol::KEY_ABORT])?;
+    let abort = abort[0].as_ref().is_some_and(Value::truth);
+    stream_of("close", &a[0])?;
+    let flushed = if abort { Ok(()) } else { lisp.flush(&a[0]) };
+    let stream = stream_of("close", &a[0])?;
+    // A string output stream still gives its text afterwards.
+    let is_text = matches!(&*stream.kind.borrow(), StreamKind::StringOutput(_));
+    if !is_text {
+        drop(stream.kind.replace(StreamKind::Closed));
+    }
+    flushed.map(|()| T)
+}
+
+/// `open-stream-p`.
+pub(super) fn is_open(_: &mut Lisp, a: &[Value]) -> Outcome {
+    if gray::is_own(&a[0]) {
+        return Ok(T);
+    }
+    let stream = stream_of("open-stream-p", &a[0])?;
+    Ok(Value::boolean(!matches!(&*stream.kind.borrow(), StreamKind::Closed)))
+}
+
+/// `interactive-stream-p`.
+pub(super) fn is_interactive(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    Ok(Value::boolean(lisp.is_terminal(&a[0])?))
+}
+
+/// `input-stream-p`.
+pub(super) fn gives_input(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    if gray::is_own(&a[0]) {
+        return gray::inherits(lisp, &a[0], "FUNDAMENTAL-INPUT-STREAM");
+    }
+    let kind = stream_of("input-stream-p", &a[0])?.kind.borrow();
+    let output = matches!(
+        &*kind,
+        StreamKind::StringOutput(_) | StreamKind::Output(_) | StreamKind::Broadcast(_)
+    );
+    Ok(Value::boolean(!output))
+}
+
+/// `output-stream-p`.
+pub(super) fn takes_output(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    if gray::is_own(&a[0]) {
+        return gray::inherits(lisp, &a[0], "FUNDAMENTAL-OUTPUT-STREAM");
+    }
+    let kind = stream_of("output-stream-p", &a[0])?.kind.borrow();
+    let input = matches!(
+        &*kind,
+        StreamKind::StringInput { .. } | StreamKind::Input { .. } | StreamKind::Concatenated(_)
+    );
+    Ok(Value::boolean(!input))
 }
 
 /// `nil` or a value from the optional arguments.
@@ -252,7 +327,7 @@ pub static STREAMS: &[Native] = &[
     ),
     native("unread-char", "character &optional stream", "Puts a character back.", |lisp, a| {
         let stream = lisp.input_stream(&optional(a, 1), "unread-char")?;
-        lisp.unread(&stream)?;
+        lisp.unread(&stream, &a[0])?;
         Ok(NIL)
     }),
     native(
@@ -271,46 +346,11 @@ pub static STREAMS: &[Native] = &[
         "Opens a file.",
         open,
     ),
-    native("close", "stream &key abort", "Closes a stream.", |lisp, a| {
-        let abort = keywords(lisp, &a[1..], [symbol::KEY_ABORT])?;
-        let abort = abort[0].as_ref().is_some_and(Value::truth);
-        let flushed = if abort { Ok(()) } else { lisp.flush(&a[0]) };
-        let stream = stream_of("close", &a[0])?;
-        // A string output stream still gives its text afterwards.
-        let is_text = matches!(&*stream.kind.borrow(), StreamKind::StringOutput(_));
-        if !is_text {
-            drop(stream.kind.replace(StreamKind::Closed));
-        }
-        flushed.map(|()| T)
-    }),
     native("streamp", "object", "Whether it is a stream.", |_, a| {
-        Ok(Value::boolean(stream_of("", &a[0]).is_ok()))
+        Ok(Value::boolean(gray::is_stream(&a[0])))
     }),
-    native("open-stream-p", "stream", "Whether it is open.", |_, a| {
-        let stream = stream_of("open-stream-p", &a[0])?;
-        Ok(Value::boolean(!matches!(&*stream.kind.borrow(), StreamKind::Closed)))
-    }),
-    native(
-        "interactive-stream-p",
-        "stream",
-        "Whether a person is at the other end: true of a terminal.",
-        |lisp, a| Ok(Value::boolean(lisp.is_terminal(&a[0])?)),
-    ),
-    native("input-stream-p", "stream", "Whether it gives input.", |_, a| {
-        let kind = stream_of("input-stream-p", &a[0])?.kind.borrow();
-        let output = matches!(
-            &*kind,
-            StreamKind::StringOutput(_) | StreamKind::Output(_) | StreamKind::Broadcast(_)
-        );
-        Ok(Value::boolean(!output))
-    }),
-    native("output-stream-p", "stream", "Whether it takes output.", |_, a| {
-        let kind = stream_of("output-stream-p", &a[0])?.kind.borrow();
-        let input = matches!(
-            &*kind,
-            StreamKind::StringInput { .. } | StreamKind::Input { .. } | StreamKind::Concatenated(_)
-        );
-        Ok(Value::boolean(!input))
+    native("rung::%own-stream-p", "object", "Whether a program's class defines it.", |_, a| {
+        Ok(Value::boolean(gray::is_own(&a[0])))
     }),
     native("make-string-output-stream", "&key element-type", "Collects output.", |_, _| {
         Ok(Value::object(Object::Stream(Stream::string_output())))
@@ -325,7 +365,7 @@ pub static STREAMS: &[Native] = &[
             a.get(2),
             text.len(),
         )?;
-        let characters = text.characters.borrow()[start..end].into();
+        let characters = text.read(|all| all[start..end].into());
         let kind = StreamKind::StringInput { characters, position: 0 };
         Ok(Value::object(Object::Stream(Stream::new(kind))))
     }),
@@ -385,7 +425,11 @@ pub static STREAMS: &[Native] = &[
         Ok(crate::value::list(text.lines().map(Value::string).collect::<Vec<_>>()))
     }),
     native("read-byte", "stream &optional eof-error-p eof-value", "The next byte.", read_byte),
-    native("write-byte", "byte stream", "Writes a byte.", |_, a| {
+    native("write-byte", "byte stream", "Writes a byte.", |lisp, a| {
+        if gray::is_own(&a[1]) {
+            gray::ask(lisp, "STREAM-WRITE-BYTE", &[a[1].clone(), a[0].clone()])?;
+            return Ok(a[0].clone());
+        }
         let byte = a[0].as_fixnum().and_then(|n| u8::try_from(n).ok());
         let byte =
             byte.ok_or_else(|| Escape::wrong_type("write-byte", symbol::UNSIGNED_BYTE, &a[0]))?;
@@ -395,17 +439,28 @@ pub static STREAMS: &[Native] = &[
                 writer.write_all(&[byte]).map_err(|error| stream.failed("write", &error))?;
                 stream.bytes.set(stream.bytes.get() + 1);
             }
+            StreamKind::Both(file) => {
+                file.write(&[byte]).map_err(|error| stream.failed("write", &error))?;
+            }
             _ => return Err(Escape::of(symbol::STREAM_ERROR, "write-byte: not on this stream")),
         }
         Ok(a[0].clone())
     }),
 ];
 
-fn read_byte(_: &mut Lisp, a: &[Value]) -> Outcome {
+fn read_byte(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    if gray::is_own(&a[0]) {
+        let byte = gray::ask(lisp, "STREAM-READ-BYTE", &a[..1])?;
+        return if byte.as_fixnum().is_some() { Ok(byte) } else { at_end(a, 1, &a[0]) };
+    }
     let mut byte = [0];
     let stream = stream_of("read-byte", &a[0])?;
     let count = match &mut *stream.kind.borrow_mut() {
         StreamKind::Input { source, .. } => std::io::Read::read(source, &mut byte),
+        StreamKind::Both(file) => file.byte().map(|found| {
+            byte[0] = found.unwrap_or(0);
+            usize::from(found.is_some())
+        }),
         _ => return Err(Escape::of(symbol::STREAM_ERROR, "read-byte: not on this stream")),
     };
     match count {
@@ -433,7 +488,7 @@ fn write_string(lisp: &mut Lisp, a: &[Value], line: bool) -> Outcome {
     let [start, end] = keywords(lisp, rest, [symbol::KEY_START, symbol::KEY_END])?;
     let (start, end) =
         super::sequence_parts::bounds("write-string", start.as_ref(), end.as_ref(), text.len())?;
-    let mut part = text.characters.borrow()[start..end].iter().collect::<String>();
+    let mut part = text.read(|all| all[start..end].iter().collect::<String>());
     if line {
         part.push('\n');
     }
@@ -474,73 +529,5 @@ pub fn path_of(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<String> {
             Err(_) => Ok(path),
         },
         None => Ok(path),
-    }
-}
-
-/// Whether `:element-type` asks for bytes: `(unsigned-byte 8)`, `unsigned-byte`, `integer`...
-fn is_bytes(kind: &Value) -> bool {
-    let head = kind.as_cons().map_or_else(|| kind.clone(), |pair| pair.car());
-    [symbol::UNSIGNED_BYTE, symbol::SIGNED_BYTE, symbol::INTEGER, symbol::BIT, symbol::MOD]
-        .iter()
-        .any(|name| head.is_symbol(*name))
-}
-
-fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let path = path_of(lisp, "open", &a[0])?;
-    let external = lisp.intern(crate::package::KEYWORD, "EXTERNAL-FORMAT");
-    let names = [
-        symbol::KEY_DIRECTION,
-        symbol::KEY_IF_EXISTS,
-        symbol::KEY_IF_DOES_NOT_EXIST,
-        symbol::KEY_ELEMENT_TYPE,
-        external,
-    ];
-    let [direction, if_exists, if_missing, element_type, _] = keywords(lisp, &a[1..], names)?;
-    let binary = element_type.is_some_and(|kind| is_bytes(&kind));
-    let direction = direction.and_then(|value| value.as_symbol());
-    let failed = |error: std::io::Error| cannot_open(&path, &error);
-    let missing = if_missing.as_ref();
-    let named = |kind| {
-        let stream = Stream { name: path.as_str().into(), ..Stream::new(kind) };
-        stream.binary.set(binary);
-        Value::object(Object::Stream(stream))
-    };
-    match direction.unwrap_or(symbol::KEY_INPUT) {
-        symbol::KEY_INPUT | symbol::KEY_PROBE => {
-            let file = match std::fs::File::open(&path) {
-                Ok(file) => file,
-                Err(error) => {
-                    let quiet = missing.is_some_and(Value::is_nil)
-                        && error.kind() == std::io::ErrorKind::NotFound;
-                    return if quiet { Ok(NIL) } else { Err(failed(error)) };
-                }
-            };
-            if file.metadata().is_ok_and(|facts| facts.is_dir()) {
-                return Err(failed(std::io::ErrorKind::IsADirectory.into()));
-            }
-            let source = Box::new(BufReader::new(file));
-            Ok(named(StreamKind::Input { source, characters: Vec::new(), position: 0 }))
-        }
-        _ => {
-            // Writing to a device or a pipe replaces nothing.
-            let exists = std::fs::metadata(&path).is_ok_and(|facts| facts.is_file());
-            let how = if_exists.unwrap_or(Value::symbol(symbol::KEY_ERROR));
-            let mut options = std::fs::OpenOptions::new();
-            options.write(true).create(!missing.is_some_and(|m| m.is_symbol(symbol::KEY_ERROR)));
-            match how.as_symbol() {
-                Some(symbol::KEY_APPEND) => options.append(true),
-                Some(symbol::NIL) if exists => return Ok(NIL),
-                Some(symbol::KEY_ERROR) if exists => {
-                    let exists = failed(std::io::ErrorKind::AlreadyExists.into());
-                    return Err(
-                        exists.hint(":if-exists :supersede replaces it, :append adds to it")
-                    );
-                }
-                Some(symbol::KEY_OVERWRITE) => &mut options,
-                _ => options.truncate(true),
-            };
-            let file = options.open(&path).map_err(failed)?;
-            Ok(named(StreamKind::Output(Box::new(BufWriter::new(file)))))
-        }
     }
 }

@@ -44,7 +44,7 @@ macro_rules! casing_in_place {
             let text = string($name, &arguments[0])?;
             let (start, end) = bounds(lisp, $name, &arguments[1..], text.len())?;
             let map: fn(&mut [char]) = $map;
-            map(&mut text.characters.borrow_mut()[start..end]);
+            text.write(|all| map(&mut all[start..end]));
             Ok(arguments[0].clone())
         })
     };
@@ -80,8 +80,7 @@ pub static STRINGS: &[Native] = &[
         Ok(Value::boolean(arguments[0].as_text().is_some()))
     }),
     native("simple-string-p", "object", "Whether it is a simple string.", |_, arguments| {
-        let simple = |text: &Ref<Text>| text.fill_pointer.get().is_none() && !text.adjustable.get();
-        Ok(Value::boolean(arguments[0].as_text().is_some_and(simple)))
+        Ok(Value::boolean(arguments[0].as_text().is_some_and(|text| text.is_simple())))
     }),
     native("char", "string index", "The character at the index.", |_, arguments| {
         read_character("char", arguments)
@@ -120,7 +119,7 @@ pub(crate) fn string<'a>(operator: &str, value: &'a Value) -> Outcome<&'a Ref<Te
 /// The characters that a string designator names.
 pub(crate) fn designator(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Vec<char>> {
     match value {
-        Value::String(text) => Ok(text.characters.borrow()[..text.len()].to_vec()),
+        Value::String(text) => Ok(text.active()),
         Value::Char(character) => Ok(vec![*character]),
         other => match other.as_symbol() {
             Some(symbol) => Ok(lisp.name(symbol).chars().collect()),
@@ -242,7 +241,7 @@ pub(crate) fn capitalize(text: &mut [char]) {
 
 fn position(operator: &str, text: &Text, index: &Value) -> Outcome<usize> {
     // `char` reaches beyond a fill pointer, as `aref` does.
-    let length = text.characters.borrow().len();
+    let length = text.room();
     match index.as_index() {
         Some(index) if index < length => Ok(index),
         _ => Err(Escape::unexpected(
@@ -257,14 +256,14 @@ fn position(operator: &str, text: &Text, index: &Value) -> Outcome<usize> {
 fn read_character(operator: &str, arguments: &[Value]) -> Outcome {
     let text = string(operator, &arguments[0])?;
     let index = position(operator, text, &arguments[1])?;
-    Ok(Value::Char(text.characters.borrow()[index]))
+    Ok(Value::Char(text.read(|all| all[index])))
 }
 
 fn write_character(operator: &str, arguments: &[Value]) -> Outcome {
     let new = character(operator, &arguments[0])?;
     let text = string(operator, &arguments[1])?;
     let index = position(operator, text, &arguments[2])?;
-    text.characters.borrow_mut()[index] = new;
+    text.write(|all| all[index] = new);
     Ok(arguments[0].clone())
 }
 
@@ -300,7 +299,7 @@ fn bag(operator: &str, value: &Value) -> Outcome<Vec<char>> {
         Value::String(text) => Ok(text.to_text().chars().collect()),
         Value::Object(object) => match &**object {
             Object::Array(array) if array.rank() == 1 => {
-                let elements = array.elements.borrow()[..array.len()].to_vec();
+                let elements = array.active();
                 elements.iter().map(|element| character(operator, element)).collect()
             }
             _ => Err(Escape::wrong_type(operator, symbol::SEQUENCE, value)),

@@ -36,12 +36,18 @@ pub static SYSTEM: &[Native] = &[
         if known {
             return Ok(NIL);
         }
-        let path = match a.get(1).filter(|path| path.truth()) {
+        let given = a.get(1).filter(|path| path.truth());
+        let path = match given {
             Some(path) => path_of(lisp, "require", path)?,
             None => format!("{}.lisp", name.to_lowercase()),
         };
         let path = lisp.resolve_path(&path);
-        lisp.load_path(&path)?;
+        if given.is_some() || std::path::Path::new(&path).exists() {
+            lisp.load_path(&path)?;
+        } else {
+            let system = lisp.intern(crate::package::ASDF, "%REQUIRE");
+            lisp.call(&Value::symbol(system), &[Value::string(&name.to_lowercase())])?;
+        }
         provide(lisp, &name);
         Ok(T)
     }),
@@ -53,9 +59,15 @@ pub static SYSTEM: &[Native] = &[
     native("get-internal-real-time", "", "Milliseconds since some moment.", |_, _| {
         Ok(Value::Fixnum(since_epoch().as_millis() as i64))
     }),
-    native("get-internal-run-time", "", "Milliseconds since some moment.", |lisp, _| {
-        Ok(Value::Fixnum(lisp.started.elapsed().as_millis() as i64))
-    }),
+    native(
+        "get-internal-run-time",
+        "",
+        "Milliseconds that the processor has worked.",
+        |lisp, _| {
+            let worked = processor_time().unwrap_or_else(|| lisp.started.elapsed());
+            Ok(Value::Fixnum(worked.as_millis() as i64))
+        },
+    ),
     native("get-universal-time", "", "Seconds since 1900.", |_, _| {
         Ok(Value::Fixnum(since_epoch().as_secs() as i64 + EPOCH))
     }),
@@ -154,6 +166,12 @@ pub static SYSTEM: &[Native] = &[
         Ok(super::evaluation::lambda_list(lisp, &function))
     }),
 ];
+
+/// How long the processor has worked for this thread, where the system tells.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
 
 /// What the system says of this process, where it can be asked.
 fn resident() -> String {
@@ -254,7 +272,11 @@ pub(super) fn describe(lisp: &mut Lisp, object: &Value) -> Outcome<String> {
         None => lisp.global_function(name).ok().map(Value::Function),
     };
     if let Some(function) = function {
-        let parameters = super::evaluation::lambda_list(lisp, &function);
+        let written = lisp.documentation.get(&(name, symbol::LAMBDA)).cloned();
+        let parameters = match written.filter(|_| kind == "macro") {
+            Some(written) => written,
+            None => super::evaluation::lambda_list(lisp, &function),
+        };
         let parameters = match &parameters {
             Value::Nil => "()".to_string(),
             other => crate::printer::princ(lisp, other)?.to_lowercase(),

@@ -66,13 +66,14 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
         }
         symbol::STRING | symbol::BASE_STRING => value.as_text().is_some(),
         symbol::SIMPLE_STRING | symbol::SIMPLE_BASE_STRING => {
-            value.as_text().is_some_and(|text| text.fill_pointer.get().is_none())
+            value.as_text().is_some_and(|text| text.is_simple())
         }
         symbol::VECTOR => is_vector(value),
-        symbol::ARRAY | symbol::SIMPLE_ARRAY => arrays::dimensions("", value).is_ok(),
-        symbol::SIMPLE_VECTOR => value.as_array().is_some_and(|array| {
-            array.rank() == 1 && array.fill_pointer.get().is_none() && !array.adjustable
-        }),
+        symbol::ARRAY => arrays::dimensions("", value).is_ok(),
+        symbol::SIMPLE_ARRAY => arrays::is_simple(value),
+        symbol::SIMPLE_VECTOR => {
+            value.as_array().is_some_and(|array| array.rank() == 1 && array.is_simple())
+        }
         symbol::BIT_VECTOR | symbol::SIMPLE_BIT_VECTOR => {
             is_vector(value)
                 && value
@@ -82,7 +83,7 @@ fn is_of_named(lisp: &Lisp, value: &Value, name: Symbol) -> Option<bool> {
         symbol::FUNCTION | symbol::COMPILED_FUNCTION => value.as_function().is_some(),
         symbol::HASH_TABLE => value.as_hash_table().is_some(),
         symbol::PACKAGE => object(|o| matches!(o, Object::Package(_))),
-        symbol::STREAM => object(|o| matches!(o, Object::Stream(_))),
+        symbol::STREAM => super::gray::is_stream(value),
         symbol::FILE_STREAM => {
             object(|o| matches!(o, Object::Stream(stream) if !stream.name.is_empty()))
         }
@@ -137,6 +138,10 @@ pub fn is_of_type(lisp: &mut Lisp, value: &Value, specifier: &Value) -> Outcome<
         if let Some(expander) = expander(lisp, name)? {
             let expansion = lisp.call(&expander, &[])?;
             return is_of_type(lisp, value, &expansion);
+        }
+        // A class of the library that has been loaded meanwhile.
+        if let Some(answer) = is_of_named(lisp, value, name) {
+            return Ok(answer);
         }
     }
     if let Some(Object::Class(class)) = specifier.as_object() {
@@ -331,15 +336,10 @@ fn is_of_array(
 
 /// Whether an array's elements are stored as those of a type are.
 fn has_elements(lisp: &mut Lisp, array: &Value, element_type: &Value) -> Outcome<bool> {
-    if let Some(foreign) = array.as_foreign_array() {
+    if let Some(foreign) = array.as_foreign_array().filter(|a| a.displacement().is_none()) {
         return Ok(crate::equality::equal(&foreign.element_type(lisp), element_type));
     }
-    let found = match (array, array.as_packed()) {
-        (Value::String(_), _) => arrays::Stored::Characters,
-        (_, Some(packed)) => arrays::Stored::Packed(packed.element_type()),
-        _ => arrays::Stored::General,
-    };
-    Ok(arrays::stored(lisp, element_type)? == found)
+    Ok(arrays::stored(lisp, element_type)? == arrays::stored_in(array))
 }
 
 /// The name of a value's type.
@@ -378,7 +378,12 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
             Object::Instance(instance) => super::structures::class_name(instance),
             Object::Pathname(_) => symbol::PATHNAME,
             Object::Readtable(_) => symbol::READTABLE_TYPE,
-            Object::Array(_) | Object::Packed(_) => return array_type(value),
+            Object::Array(_) | Object::Packed(_) => return array_type(lisp, value),
+            Object::Foreign(thing)
+                if thing.as_array().is_some_and(|a| a.displacement().is_some()) =>
+            {
+                return array_type(lisp, value);
+            }
             Object::Foreign(thing) => match thing.type_name() {
                 Some(name) => lisp.intern(crate::package::RUNG, name),
                 None => symbol::T,
@@ -389,14 +394,12 @@ pub fn type_of(lisp: &mut Lisp, value: &Value) -> Value {
     Value::symbol(name)
 }
 
-fn array_type(value: &Value) -> Value {
+fn array_type(lisp: &mut Lisp, value: &Value) -> Value {
     let dimensions = arrays::dimensions("", value).unwrap_or_default();
     let shape = list(dimensions.into_iter().map(Value::size).collect::<Vec<_>>());
-    let element_type = match value.as_packed() {
-        Some(packed) => arrays::element_type_value(packed.element_type()),
-        None => T,
-    };
-    list([Value::symbol(symbol::SIMPLE_ARRAY), element_type, shape])
+    let element_type = arrays::element_type_of(lisp, value);
+    let name = if arrays::is_simple(value) { symbol::SIMPLE_ARRAY } else { symbol::ARRAY };
+    list([Value::symbol(name), element_type, shape])
 }
 
 /// The table.
@@ -444,7 +447,7 @@ pub static TYPES: &[Native] = &[
 ];
 
 fn coerce(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let (value, specifier) = (&a[0], &a[1]);
+    let (value, specifier) = (&a[0], &expanded(lisp, &a[1])?);
     let head = match specifier {
         Value::Cons(pair) => pair.car(),
         other => other.clone(),
@@ -535,7 +538,7 @@ pub(super) fn is_below(lisp: &Lisp, name: Symbol, other: Symbol) -> bool {
 }
 
 /// A type that `deftype` made, as what it stands for; a class by its name.
-fn expanded(lisp: &mut Lisp, specifier: &Value) -> Outcome {
+pub(super) fn expanded(lisp: &mut Lisp, specifier: &Value) -> Outcome {
     crate::stack::check("the type")?;
     if let Some(class) = specifier.as_class() {
         return Ok(Value::symbol(class.name.get()));

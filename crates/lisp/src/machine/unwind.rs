@@ -1,9 +1,10 @@
 //! Exits, catches and clean-ups: the control stack, and going on after an escape.
 
+use crate::code::{Code, Register};
 use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::lisp::Lisp;
 use crate::source::Span;
-use crate::symbol;
+use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value};
 
 use super::{Machine, Pending};
@@ -199,6 +200,33 @@ impl Machine {
         let outer = lisp.outer_sites.iter().rev().filter_map(crate::lisp::site_frame);
         frames.extend(outer.take(FRAMES_KEPT - frames.len()));
         lisp.backtrace = frames;
+        if lisp.console.is_some() {
+            lisp.frame_locals = self.locals();
+        }
+    }
+
+    /// The variables of each frame, innermost first.
+    fn locals(&self) -> Vec<Vec<(Symbol, Value)>> {
+        let here = (self.code(), self.pc, self.base);
+        let outer = self.stacks.frames.iter().rev().map(|frame| {
+            let code = &super::calls::closure_of(&frame.function).code;
+            (&**code, frame.pc as usize, frame.base as usize)
+        });
+        let frames = std::iter::once(here).chain(outer).take(FRAMES_KEPT);
+        frames.map(|(code, pc, base)| self.locals_of(code, pc.saturating_sub(1), base)).collect()
+    }
+
+    fn locals_of(&self, code: &Code, pc: usize, base: usize) -> Vec<(Symbol, Value)> {
+        let there = code
+            .locals
+            .iter()
+            .filter(|local| (local.from as usize..=local.to as usize).contains(&pc));
+        let value = |register: Register| match self.stacks.values.get(base + register as usize) {
+            Some(Value::Cell(cell)) => cell.get(),
+            Some(value) => value.clone(),
+            None => NIL,
+        };
+        there.map(|local| (local.name, value(local.register))).collect()
     }
 }
 

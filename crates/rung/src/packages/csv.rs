@@ -224,9 +224,8 @@ fn columns_of(
 fn column(lisp: &Lisp, cells: &Value) -> Outcome<Column> {
     let words: Vec<String> = match cells.as_array() {
         Some(general) => {
-            let elements = general.elements.borrow();
-            let cells = elements.iter().take(general.len());
-            cells.map(|cell| word(lisp, cell)).collect::<Outcome<_>>()?
+            let cells = general.active();
+            cells.iter().map(|cell| word(lisp, cell)).collect::<Outcome<_>>()?
         }
         None => return Ok(Column::Numbers(array_argument(lisp, WRITE, cells)?)),
     };

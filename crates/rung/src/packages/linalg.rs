@@ -475,9 +475,10 @@ fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
             }
             Object::Foreign(_) => match argument.as_foreign::<GeneratorObject>() {
                 Some(generator) => rung_ops::Value::Generator(generator.0.clone()),
-                None => match quantized::matrix(argument) {
-                    Some(q) => rung_ops::Value::Quantized(q.clone()),
-                    None => rung_ops::Value::Other(lisp.brief(argument)),
+                None => match (quantized::matrix(argument), shown(argument)) {
+                    (Some(q), _) => rung_ops::Value::Quantized(q.clone()),
+                    (None, Some(array)) => rung_ops::Value::Array(array?),
+                    (None, None) => rung_ops::Value::Other(lisp.brief(argument)),
                 },
             },
             Object::Bignum(_) | Object::Ratio(_) => match numbers::to_double(argument) {
@@ -507,12 +508,21 @@ fn list_to_operation(lisp: &Lisp, list: &Value) -> Outcome<rung_ops::Value> {
     }
 }
 
+/// What an array that is displaced to a packed one shows.
+fn shown(argument: &Value) -> Option<Outcome<Array>> {
+    argument.as_foreign_array().and_then(|array| array.packed())
+}
+
 /// A general array of real numbers as a packed one (spec linalg 1.2).
 fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcome<Array> {
-    let shape = Shape::new(array.dimensions.borrow().iter().copied())?;
-    let elements = array.elements.borrow();
+    // Of a vector with a fill pointer the active elements count, as for any sequence function.
+    let shape = match array.rank() {
+        1 => Shape::vector(array.len()),
+        _ => Shape::new(array.dimensions.borrow().iter().copied())?,
+    };
+    let elements = array.active();
     let doubles: Result<Vec<f64>, &Value> =
-        elements.iter().take(shape.size()).map(|e| numbers::to_double(e).ok_or(e)).collect();
+        elements.iter().map(|e| numbers::to_double(e).ok_or(e)).collect();
     let doubles = doubles.map_err(|element| {
         let text = format!("array element is not a real number: {}", lisp.brief(element));
         let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);

@@ -30,9 +30,11 @@ struct Rationals {
 impl Rationals {
     fn of(value: &Value) -> Option<Rationals> {
         let Some(Object::Array(array)) = value.as_object() else { return None };
-        let dimensions = array.dimensions.borrow().clone();
-        let size: usize = dimensions.iter().product();
-        let elements: Vec<Value> = array.elements.borrow().iter().take(size).cloned().collect();
+        let elements = array.active();
+        let dimensions = match array.rank() {
+            1 => vec![elements.len()],
+            _ => array.dimensions.borrow().clone(),
+        };
         let rational = !elements.is_empty() && elements.iter().all(is_rational);
         rational.then_some(Rationals { dimensions, elements })
     }
