@@ -40,6 +40,22 @@ pub struct Line {
     typed: Vec<Typed>,
 }
 
+impl Line {
+    /// The flags that every command knows, as they were typed, for a process that goes on with the
+    /// same work.
+    pub fn passed_on(&self) -> Vec<String> {
+        let general = self
+            .typed
+            .iter()
+            .filter(|typed| typed.flag.commands.is_empty() || typed.flag.commands.contains(&"run"));
+        let words = general.map(|typed| match &typed.value {
+            Some(value) => format!("{}={value}", typed.spelling()),
+            None => typed.spelling().to_string(),
+        });
+        words.collect()
+    }
+}
+
 /// Takes a command line apart. On a mistake the help that `-h` asks for is still found by
 /// `help_wanted`.
 pub fn parse(arguments: &[OsString]) -> Result<Line, Failure> {

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::{arguments::Line, configuration::Variables, request::Request};
-use crate::{completions, doctor, help, program, tune};
+use crate::{completions, doctor, help, layout, program, testing, tune};
 
 /// One command.
 pub struct Command {
@@ -95,6 +95,37 @@ pub static COMMANDS: &[Command] = &[
         examples: &[("rung explain prog.lisp --gpu", "the table goes to standard error")],
         words: 1,
         run: program::explain,
+    },
+    Command {
+        name: "test",
+        usage: "PATH... [--filter TEXT] [--jobs N] [flags]",
+        summary: "run the tests of files, directories or systems",
+        detail: &[
+            "The deftest forms of each file run in a process of their own; of a",
+            "directory the files *-test.lisp, of a system its test-op. Exit 1 when a",
+            "test fails.",
+        ],
+        examples: &[
+            ("rung test shapes-test.lisp", "every (test:deftest ...) of a file"),
+            ("rung test tests --filter area", "of a directory, those with area in their name"),
+        ],
+        words: usize::MAX,
+        run: testing::run,
+    },
+    Command {
+        name: "fmt",
+        usage: "PATH... [--check | --stdout] [--width N]",
+        summary: "lay programs out: white space changes, nothing else",
+        detail: &[
+            "Lines stay where they are broken, unless they are too long; each is",
+            "indented by the form it belongs to. - is standard input.",
+        ],
+        examples: &[
+            ("rung fmt prog.lisp", "in place"),
+            ("rung fmt --check src", "name the files that would change, exit 1 if any"),
+        ],
+        words: usize::MAX,
+        run: layout::run,
     },
     Command {
         name: "completions",

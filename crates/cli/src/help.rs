@@ -45,12 +45,12 @@ fn general(help: Help) -> String {
     let mut text = format!("{TITLE}\n\n{}\n{USAGE}", examples(EXAMPLES));
     let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
     if help == Help::Short {
-        // The last line speaks of help.
-        let names: Vec<&str> = names.into_iter().filter(|name| *name != "help").collect();
+        // The last line speaks of help, and the shell's commands are for whoever looks for them.
+        let left_out = ["completions", "man", "help"];
+        let names: Vec<&str> = names.into_iter().filter(|name| !left_out.contains(name)).collect();
         let _ = writeln!(text, "{}\n", names.join(" "));
-        for group in
-            Group::ALL.into_iter().filter(|group| !matches!(group, Group::Doctor | Group::Tune))
-        {
+        let general = |group: &Group| !matches!(group, Group::Doctor | Group::Tune | Group::Tools);
+        for group in Group::ALL.into_iter().filter(general) {
             let _ = write!(text, "{}", flag_names(group));
         }
         text += "\n--help says everything; rung help TOPIC one thing.\n";

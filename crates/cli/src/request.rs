@@ -55,6 +55,18 @@ pub struct Request {
     pub doctor: DoctorForm,
     /// `rung tune` takes less time.
     pub quick: Setting<bool>,
+    /// Columns of a line for `rung fmt`.
+    pub width: usize,
+    /// `rung fmt` names what it would change.
+    pub check: bool,
+    /// `rung fmt` prints.
+    pub to_output: bool,
+    /// Tests that `rung test` runs have this in their name.
+    pub filter: Option<String>,
+    /// How many files `rung test` runs at once.
+    pub jobs: usize,
+    /// More directories in which systems are looked for.
+    pub system_path: Setting<String>,
     pub help: Help,
     pub version: bool,
 }
@@ -90,6 +102,12 @@ impl Default for Request {
             init: Setting::built_in(true),
             doctor: DoctorForm::default(),
             quick: Setting::default(),
+            width: 80,
+            check: false,
+            to_output: false,
+            filter: None,
+            jobs: 1,
+            system_path: Setting::default(),
             help: Help::None,
             version: false,
         }

@@ -66,11 +66,19 @@ pub enum Group {
     Output,
     Doctor,
     Tune,
+    Tools,
 }
 
 impl Group {
-    pub const ALL: [Group; 6] =
-        [Group::Ladder, Group::Numbers, Group::Program, Group::Output, Group::Doctor, Group::Tune];
+    pub const ALL: [Group; 7] = [
+        Group::Ladder,
+        Group::Numbers,
+        Group::Program,
+        Group::Output,
+        Group::Doctor,
+        Group::Tune,
+        Group::Tools,
+    ];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -80,6 +88,7 @@ impl Group {
             Group::Output => "Output",
             Group::Doctor => "With rung doctor",
             Group::Tune => "With rung tune",
+            Group::Tools => "With rung test and rung fmt",
         }
     }
 }

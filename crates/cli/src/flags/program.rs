@@ -1,10 +1,13 @@
 //! Flags about the program: what is evaluated, in which package, within which limits.
 
-use super::{FLAG, Flag, Takes, show_switch};
+use super::{FLAG, Flag, Group, Takes, show_switch};
 use std::path::PathBuf;
 
 /// Commands that run Lisp.
 const RUNNING: &[&str] = &["run", "repl", "explain"];
+
+/// And those that load systems.
+const TESTING: &[&str] = &["run", "repl", "explain", "test"];
 
 /// Most Lisp frames that `--stack` may ask for: 10 million of them take about 2 GiB.
 const MOST_FRAMES: usize = 10_000_000;
@@ -44,6 +47,81 @@ pub const FLAGS: &[Flag] = &[
             Ok(())
         },
         show: Some(|request| (request.package.value.clone(), request.package.origin.clone())),
+        ..FLAG
+    },
+    Flag {
+        name: "--system-path",
+        takes: Takes::Text("DIRS"),
+        variable: Some("RUNG_SOURCE_REGISTRY"),
+        key: Some("system-path"),
+        commands: TESTING,
+        summary: "directories in which systems are looked for first",
+        detail: &["Separated by colons; a directory that ends in // counts with those in it."],
+        apply: |request, given, origin| {
+            request.system_path.set(given.text().to_string(), origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            (request.system_path.value.clone(), request.system_path.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        name: "--filter",
+        takes: Takes::Text("TEXT"),
+        group: Group::Tools,
+        commands: &["test"],
+        summary: "only tests with this in their name",
+        apply: |request, given, _| {
+            request.filter = Some(given.text().to_string());
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--jobs",
+        takes: Takes::Count(1024),
+        group: Group::Tools,
+        commands: &["test"],
+        summary: "files that are tested at once (1)",
+        apply: |request, given, _| {
+            request.jobs = usize::try_from(given.integer()).unwrap_or(1);
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--width",
+        takes: Takes::Count(1000),
+        group: Group::Tools,
+        commands: &["fmt"],
+        summary: "columns of a line (80)",
+        apply: |request, given, _| {
+            request.width = usize::try_from(given.integer()).unwrap_or(80);
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--check",
+        group: Group::Tools,
+        commands: &["fmt"],
+        summary: "change nothing, name the files that would change",
+        apply: |request, _, _| {
+            request.check = true;
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--stdout",
+        group: Group::Tools,
+        commands: &["fmt"],
+        summary: "change nothing, print the result",
+        apply: |request, _, _| {
+            request.to_output = true;
+            Ok(())
+        },
         ..FLAG
     },
     Flag {
