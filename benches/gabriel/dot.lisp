@@ -1,0 +1,10 @@
+;;; A dot product of packed doubles, element by element.
+(defvar *a* (make-array 10000 :element-type 'double-float :initial-element 1.5d0))
+(defvar *b* (make-array 10000 :element-type 'double-float :initial-element 2d0))
+(defun dot (a b)
+  (declare (type (simple-array double-float (*)) a b))
+  (let ((sum 0d0))
+    (declare (type double-float sum))
+    (dotimes (i (length a) sum)
+      (incf sum (* (aref a i) (aref b i))))))
+(defun bench () (let ((sum 0d0)) (dotimes (i 10 (round sum)) (setq sum (dot *a* *b*)))))

@@ -1,0 +1,12 @@
+;;; Hash tables with numbers and strings as keys: insert, look up, remove.
+(defun bench ()
+  (let ((numbers (make-hash-table)) (words (make-hash-table :test 'equal)) (sum 0)
+        (keys (let ((keys nil))
+                (dotimes (i 2000 keys) (push (format nil "key-~D" i) keys)))))
+    (dotimes (i 40000) (setf (gethash (* i 7) numbers) i))
+    (dotimes (i 40000) (incf sum (gethash (* i 7) numbers 0)))
+    (dotimes (i 20000) (remhash (* i 14) numbers))
+    (dolist (key keys) (setf (gethash key words) (length key)))
+    (dotimes (i 5)
+      (dolist (key keys) (incf sum (gethash key words 0))))
+    (+ sum (hash-table-count numbers) (hash-table-count words))))

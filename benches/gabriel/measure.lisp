@@ -1,0 +1,15 @@
+;;; Loaded after a program: runs its (bench) for a while and prints the seconds of the processor for one run, the
+;;; least of five rounds, and the value. Portable, so that each implementation runs the same.
+(defun seconds-of (count)
+  (let ((start (get-internal-run-time)))
+    (dotimes (i count) (bench))
+    (/ (- (get-internal-run-time) start) internal-time-units-per-second 1.0d0)))
+(defun measure ()
+  (let ((value (bench)) (count 1))
+    (loop (let ((seconds (seconds-of count)))
+            (when (>= seconds 0.15d0) (return))
+            (setq count (* count 2))))
+    (let ((best (seconds-of count)))
+      (dotimes (i 4) (setq best (min best (seconds-of count))))
+      (format t "~&seconds ~,9F value ~A~%" (/ best count) value))))
+(measure)

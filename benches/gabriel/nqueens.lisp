@@ -1,0 +1,15 @@
+;;; Placements of eight queens: lists and recursion.
+(defun safe-p (queen distance queens)
+  (or (null queens)
+      (and (/= (car queens) queen)
+           (/= (car queens) (+ queen distance))
+           (/= (car queens) (- queen distance))
+           (safe-p queen (+ distance 1) (cdr queens)))))
+(defun queens (n placed count)
+  (if (= count n)
+      1
+      (let ((sum 0))
+        (dotimes (row n sum)
+          (when (safe-p row 1 placed)
+            (incf sum (queens n (cons row placed) (+ count 1))))))))
+(defun bench () (queens 8 nil 0))

@@ -1,0 +1,13 @@
+;;; Digits of pi by Gibbons' spigot: quotients of large integers.
+(defun pi-digits (count)
+  (let ((q 1) (r 0) (s 1) (k 1) (n 3) (l 3) (digits nil))
+    (loop while (< (length digits) count)
+          do (if (< (- (+ (* 4 q) r) s) (* n s))
+                 (let ((next (* 10 (- r (* n s)))))
+                   (push n digits)
+                   (setq n (- (floor (* 10 (+ (* 3 q) r)) s) (* 10 n)) q (* q 10) r next))
+                 (let ((next (* (+ (* 2 q) r) l)))
+                   (setq n (floor (+ (* q (+ (* 7 k) 2)) (* r l)) (* s l))
+                         q (* q k) s (* s l) l (+ l 2) k (+ k 1) r next))))
+    (nreverse digits)))
+(defun bench () (reduce #'+ (pi-digits 300)))

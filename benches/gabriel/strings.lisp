@@ -1,0 +1,13 @@
+;;; Text built piece by piece: string streams, characters, case, searching.
+(defun bench ()
+  (let ((text (with-output-to-string (out)
+                (dotimes (i 4000)
+                  (write-string "item " out)
+                  (write-char (code-char (+ 97 (mod i 26))) out)
+                  (princ i out)
+                  (write-char #\Space out)))))
+    (let ((count 0) (upper (string-upcase text)))
+      (dotimes (i (length upper))
+        (when (char= (char upper i) #\M) (incf count)))
+      (+ count (or (search "ITEM V3999" upper) 0)
+         (length (reverse (concatenate 'string text upper)))))))
