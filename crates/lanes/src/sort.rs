@@ -1,11 +1,12 @@
 //! Sorting along an axis, and the positions that would sort it: the bits of `math::order`.
 //!
-//! Elements become unsigned words (`words`), words are sorted in 512-bit registers (`quick`) or by
-//! their bytes (`radix`), and words become elements again; zeros and NaN, whose words do not tell
+//! Elements become unsigned words (`words`), words are sorted in registers of 256 or 512 bits
+//! (`quick`) or by their bytes (`radix`), and words become elements again; zeros and NaN, whose words do not tell
 //! all their bits, are put back in order of appearance. Positions are sorted beside their keys in
 //! one word of 64 bits (`positions`). Threads take slices; a slice of its own is sorted in shares
 //! that are merged (`merge`).
 
+mod columns;
 #[cfg(target_arch = "x86_64")]
 mod lane;
 mod merge;
@@ -19,9 +20,11 @@ mod registers;
 mod words;
 
 use crate::level::Loop;
-use crate::share::{Cells, each_share};
+use crate::share::each_share;
 use crate::{Lanes, Level, Work};
 use core::sync::atomic::Ordering::Relaxed;
+#[cfg(target_arch = "x86_64")]
+use lane::{Bits256, Bits512, Lane, Steps};
 use radix::Digits;
 pub(crate) use words::directed;
 pub use words::{Sortable, Word};
@@ -71,16 +74,14 @@ const SHARED: usize = 1 << 16;
 /// twice of 64 bits.
 const LONG: usize = 1 << 15;
 
-/// Columns turned into rows at a time: a cache line of f32. 15000 x 100 f32 took 9 ms with 16.
-const COLUMNS: usize = 16;
-
 /// `Sortable::sort`.
 fn sort<T: Sortable>(lanes: &Lanes, x: &[T], slices: Slices, descending: bool, out: &mut [T]) {
     assert_eq!(x.len(), slices.size(), "elements to sort");
-    let job = Sort::<T> { level: lanes.level(), descending, marker: core::marker::PhantomData };
+    let flip = T::Word::flip(lanes.level());
+    let job = Sort::<T> { level: lanes.level(), descending, flip };
     if slices.outer * slices.inner == 1 && slices.length >= SHARED && lanes.workers().threads() > 1
     {
-        return job.shared(lanes, x, out);
+        return Sort { flip: T::Word::default(), ..job }.shared(lanes, x, out);
     }
     each_block(lanes, x, slices, out, &|x, length, out| job.rows(x, length, out));
 }
@@ -103,7 +104,7 @@ fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
         return;
     }
     if inner > 1 {
-        return each_band(lanes, x, slices, out, rows);
+        return columns::each_band(lanes, x, slices, out, rows);
     }
     let mut rows_of_block = (BLOCK / length).max(1);
     if length <= network::LONGEST {
@@ -118,44 +119,11 @@ fn each_block<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
     });
 }
 
-/// `each_block` of slices of inner axes: `COLUMNS` of them at a time.
-fn each_band<T: Copy + Default + Send + Sync, U: Copy + Default + Send + Sync>(
-    lanes: &Lanes,
-    x: &[T],
-    slices: Slices,
-    out: &mut [U],
-    rows: Rows<T, U>,
-) {
-    let Slices { outer, length, inner } = slices;
-    let pieces = lanes.pieces(Work::Sort, out.len());
-    let cells = Cells::new(out);
-    let bands = inner.div_ceil(COLUMNS);
-    let share = (outer * bands).div_ceil(pieces);
-    lanes.workers().run((outer * bands).div_ceil(share), &|piece| {
-        let (mut turned, mut results) = (Vec::new(), Vec::new());
-        for block in piece * share..(outer * bands).min((piece + 1) * share) {
-            let (plane, column) = (block / bands, block % bands * COLUMNS);
-            let start = plane * length * inner + column;
-            let width = COLUMNS.min(inner - column);
-            turned.resize(width * length, T::default());
-            results.resize(width * length, U::default());
-            for (i, line) in x[start..].chunks(inner).take(length).enumerate() {
-                line[..width].iter().enumerate().for_each(|(c, x)| turned[c * length + i] = *x);
-            }
-            rows(&turned, length, &mut results);
-            for i in 0..length {
-                // SAFETY: the block's columns of a plane belong to this piece alone.
-                let line = unsafe { cells.range(start + i * inner, width) };
-                line.iter_mut().enumerate().for_each(|(c, x)| *x = results[c * length + i]);
-            }
-        }
-    });
-}
-
-struct Sort<T> {
+struct Sort<T: Sortable> {
     level: Level,
     descending: bool,
-    marker: core::marker::PhantomData<fn(T)>,
+    /// What exclusive or does to every word.
+    flip: T::Word,
 }
 
 impl<T: Sortable> Sort<T> {
@@ -170,7 +138,7 @@ impl<T: Sortable> Sort<T> {
         let together = T::Word::sort_together(self.level, words, length, &mut spare);
         words[together * length..]
             .chunks_exact_mut(length)
-            .for_each(|row| T::Word::sort(self.level, row, &mut spare));
+            .for_each(|row| T::Word::sort_flipped(self.level, row, &mut spare));
         self.to_elements(words);
         if special {
             for (x, row) in x.chunks_exact(length).zip(out.chunks_exact_mut(length)) {
@@ -216,11 +184,11 @@ impl<T: Sortable> Sort<T> {
 
     /// Writes the words of x; true when some element's word does not tell all its bits.
     fn to_words(&self, x: &[T], words: &mut [T::Word]) -> bool {
-        let descending = self.descending;
+        let (descending, flip) = (self.descending, self.flip);
         self.level.run(Loop(|| {
             let mut special = false;
             for (word, &x) in words.iter_mut().zip(x) {
-                *word = directed(x.word(), descending);
+                *word = directed(x.word(), descending) ^ flip;
                 special |= x.is_special();
             }
             special
@@ -229,11 +197,11 @@ impl<T: Sortable> Sort<T> {
 
     /// Turns words into elements in place; true as `to_words`.
     fn to_elements(&self, words: &mut [T::Word]) -> bool {
-        let descending = self.descending;
+        let (descending, flip) = (self.descending, self.flip);
         self.level.run(Loop(|| {
             let mut special = false;
             for word in words.iter_mut() {
-                let element = T::element(directed(*word, descending));
+                let element = T::element(directed(*word ^ flip, descending));
                 special |= element.is_special();
                 // SAFETY: `as_words` in the other direction: one size, no invalid bits.
                 *word = unsafe { core::mem::transmute_copy(&element) };
@@ -284,8 +252,16 @@ impl Word for u64 {
     fn wide(self) -> u64 {
         self
     }
+    #[cfg(target_arch = "x86_64")]
+    fn flip(level: Level) -> u64 {
+        flip_of_lanes(level)
+    }
     fn sort(level: Level, x: &mut [u64], spare: &mut Vec<u64>) {
-        sort_lanes(level, x, spare);
+        sort_lanes::<_, false>(level, x, spare);
+    }
+    #[cfg(target_arch = "x86_64")]
+    fn sort_flipped(level: Level, x: &mut [u64], spare: &mut Vec<u64>) {
+        sort_lanes::<_, true>(level, x, spare);
     }
     #[cfg(target_arch = "x86_64")]
     fn sort_filled(
@@ -294,8 +270,7 @@ impl Word for u64 {
         fill: words::Fill<u64>,
         done: words::Done<u64>,
     ) -> bool {
-        // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
-        level == Level::Avx512 && unsafe { quick::sort_filled(x, fill, done) }
+        sort_filled_lanes(level, x, fill, done)
     }
 }
 
@@ -308,8 +283,16 @@ impl Word for u32 {
     fn wide(self) -> u64 {
         self.into()
     }
+    #[cfg(target_arch = "x86_64")]
+    fn flip(level: Level) -> u32 {
+        flip_of_lanes(level)
+    }
     fn sort(level: Level, x: &mut [u32], spare: &mut Vec<u32>) {
-        sort_lanes(level, x, spare);
+        sort_lanes::<_, false>(level, x, spare);
+    }
+    #[cfg(target_arch = "x86_64")]
+    fn sort_flipped(level: Level, x: &mut [u32], spare: &mut Vec<u32>) {
+        sort_lanes::<_, true>(level, x, spare);
     }
     #[cfg(target_arch = "x86_64")]
     fn sort_filled(
@@ -318,12 +301,15 @@ impl Word for u32 {
         fill: words::Fill<u32>,
         done: words::Done<u32>,
     ) -> bool {
-        // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
-        level == Level::Avx512 && unsafe { quick::sort_filled(x, fill, done) }
+        sort_filled_lanes(level, x, fill, done)
     }
     fn sort_together(level: Level, x: &mut [u32], length: usize, spare: &mut Vec<u32>) -> usize {
-        // A row that fills a 512-bit register is sorted faster by itself.
-        let longest = if level == Level::Avx512 { 15 } else { network::LONGEST };
+        // A row that fills a register of words is sorted faster by itself.
+        let longest = match level {
+            Level::Avx512 => 15,
+            Level::Avx2 => 7,
+            Level::Portable => network::LONGEST,
+        };
         if !(2..=longest).contains(&length) {
             return 0;
         }
@@ -364,17 +350,61 @@ impl Word for u8 {
     }
 }
 
-/// Sorts words that fill lanes.
+/// `Word::flip` of words that fill lanes.
 #[cfg(target_arch = "x86_64")]
-fn sort_lanes<W: lane::Lane + radix::Digits>(level: Level, x: &mut [W], spare: &mut Vec<W>) {
-    if level < Level::Avx512 {
-        return radix::sort(x, spare);
+fn flip_of_lanes<W: Default>(level: Level) -> W
+where
+    Bits256<W>: Steps<Word = W>,
+    Bits512<W>: Steps<Word = W>,
+{
+    match level {
+        Level::Portable => W::default(),
+        Level::Avx2 => Bits256::<W>::FLIP,
+        Level::Avx512 => Bits512::<W>::FLIP,
     }
+}
+
+/// Sorts words that fill lanes; they are in the order of registers already where `FLIPPED`.
+#[cfg(target_arch = "x86_64")]
+fn sort_lanes<W: radix::Digits, const FLIPPED: bool>(level: Level, x: &mut [W], spare: &mut Vec<W>)
+where
+    Bits256<W>: Steps<Word = W>,
+    Bits512<W>: Steps<Word = W>,
+{
     // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
-    unsafe { quick::sort(x, &mut |_| ()) }
+    unsafe {
+        match level {
+            Level::Portable => radix::sort(x, spare),
+            Level::Avx2 => quick::sort::<Bits256<W>, FLIPPED>(x, &mut |_| ()),
+            Level::Avx512 => quick::sort::<Bits512<W>, FLIPPED>(x, &mut |_| ()),
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn sort_lanes<W: radix::Digits>(_: Level, x: &mut [W], spare: &mut Vec<W>) {
+fn sort_lanes<W: radix::Digits, const FLIPPED: bool>(_: Level, x: &mut [W], spare: &mut Vec<W>) {
     radix::sort(x, spare);
+}
+
+/// `Word::sort_filled` of words that fill lanes.
+#[cfg(target_arch = "x86_64")]
+fn sort_filled_lanes<W>(
+    level: Level,
+    x: &mut [W],
+    fill: words::Fill<W>,
+    done: words::Done<W>,
+) -> bool
+where
+    Bits256<W>: Steps<Word = W>,
+    Bits512<W>: Steps<Word = W>,
+{
+    // SAFETY: `Lanes` holds only levels for which `detect` saw the features.
+    unsafe {
+        match level {
+            Level::Portable => return false,
+            Level::Avx2 => quick::sort_filled::<Bits256<W>>(x, fill, done),
+            Level::Avx512 => quick::sort_filled::<Bits512<W>>(x, fill, done),
+        }
+    }
+    true
 }

@@ -179,6 +179,70 @@ fn patterns_sort_as_the_definition_around_the_limits_of_networks_and_partitions(
     }
 }
 
+/// Words of a family that a choice of pivots or a limit of a network may find hard.
+fn integers(family: &str, seed: u64, count: usize) -> Vec<i64> {
+    let mut words = Words(seed);
+    let ends = [i64::MIN, i64::MAX, -1, 0, i32::MIN as i64, i32::MAX as i64];
+    let value = |i: usize| match family {
+        "random" => words.next() as i64,
+        "equal" => -7,
+        "ascending" => i as i64 - 1000,
+        "descending" => 1000 - i as i64,
+        "organ pipe" => i.min(count - i) as i64,
+        "few" => (words.next() % 5) as i64 - 2,
+        "largest" => i64::MAX,
+        "largest but one" => i64::MAX - (i == count / 2) as i64,
+        _ => ends[(words.next() % 6) as usize],
+    };
+    (0..count).map(value).collect()
+}
+
+#[test]
+fn integers_sort_as_the_definition_around_the_limits_of_registers_networks_and_partitions() {
+    let families = [
+        "random",
+        "equal",
+        "ascending",
+        "descending",
+        "organ pipe",
+        "few",
+        "largest",
+        "largest but one",
+        "ends",
+    ];
+    // Lanes of 4, 8 and 16, networks of 12, 16 and 32 registers of them.
+    let registers = [1, 2, 3, 8, 11, 12, 13, 15, 16, 17, 31, 32, 33];
+    let limits = registers.iter().flat_map(|r| [4, 8, 16].map(|lanes| r * lanes));
+    let mut lengths: Vec<usize> =
+        limits.chain([1, 1000, 4096]).flat_map(|n| [n - 1, n, n + 1]).collect();
+    lengths.extend([0, 2047, 2048, 40_001]);
+    lengths.sort_unstable();
+    lengths.dedup();
+    for (level, lanes) in all(&[1]) {
+        for &length in &lengths {
+            for family in families {
+                let seed = length as u64 + 3;
+                let x = integers(family, seed, length);
+                let context = format!("{family}, {length}, seed {seed}, {level}");
+                check(&lanes, &x, Slices::whole(length), &context);
+                let narrow: Vec<i32> = x.iter().map(|x| *x as i32).collect();
+                check(&lanes, &narrow, Slices::whole(length), &context);
+                let top: Vec<i32> = x.iter().map(|x| (*x >> 32) as i32).collect();
+                check(&lanes, &top, Slices::whole(length), &context);
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_of_any_width_and_length_sort_as_the_definition() {
+    for (name, lanes) in all(&[1, 2]) {
+        for (length, inner) in [(1, 9), (2, 65), (7, 8), (9, 17), (25, 129), (300, 3), (1000, 19)] {
+            every_type(&lanes, Slices { outer: 2, length, inner }, inner as u64, &name);
+        }
+    }
+}
+
 #[test]
 fn long_slices_sort_as_the_definition_on_any_number_of_threads() {
     for (name, lanes) in all(&[1, 2, 3]) {

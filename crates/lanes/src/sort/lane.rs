@@ -1,49 +1,92 @@
-//! Words in the lanes of a 512-bit register: what sorting networks and partitions ask of them.
-//!
-//! The larger of two words is what exclusive or leaves of both and the smaller: Intel's processors
-//! have one port for minimum and maximum, and two for logic.
+//! Words in the lanes of a register: what sorting networks and partitions ask of them, whichever
+//! the registers are (`avx2`, `avx512`), and the steps that are compiled for the features of each.
 
-use core::arch::x86_64::*;
+pub(super) mod avx2;
+pub(super) mod avx512;
 
-/// Registers of the largest network: 128 words of 64 bits, 256 of 32.
+use super::words::{Done, Fill};
+use super::{quick, registers};
+use core::marker::PhantomData;
+use core::ops::BitXor;
+
+/// Registers of the largest network.
 pub(super) const REGISTERS: usize = 16;
 
-/// A word that fills lanes of a 512-bit register.
-#[allow(clippy::missing_safety_doc)] // pointers must cover what is read or written
-pub(crate) trait Lane: Copy + Ord + Send + Sync + 'static {
-    const LANES: usize;
-    const MAX: Self;
-    unsafe fn load(from: *const Self) -> __m512i;
-    /// The first `count` lanes, `MAX` in the others.
-    unsafe fn load_part(from: *const Self, count: usize) -> __m512i;
-    unsafe fn store(to: *mut Self, v: __m512i);
-    unsafe fn store_part(to: *mut Self, v: __m512i, count: usize);
-    unsafe fn splat(x: Self) -> __m512i;
-    /// The smaller words of two registers and the larger ones.
-    unsafe fn ordered(a: __m512i, b: __m512i) -> (__m512i, __m512i);
-    /// Lane i of the result is lane i ^ X.
-    unsafe fn exchanged<const X: usize>(v: __m512i) -> __m512i;
-    /// Larger values in the lanes of `mask`, smaller ones in the others.
-    unsafe fn larger_in(mask: u16, a: __m512i, b: __m512i) -> __m512i;
-    /// One bit a lane: v < pivot, or v <= pivot where `EQUAL`.
-    unsafe fn below<const EQUAL: bool>(v: __m512i, pivot: __m512i) -> u16;
-    /// Writes the lanes of `mask` to `lower`, with anything up to a whole register after them, then
-    /// the others to end at `upper`, and nothing before them.
-    unsafe fn part(mask: u16, v: __m512i, lower: *mut Self, upper: *mut Self);
-    /// The lanes of `mask`, moved together at the low end.
-    unsafe fn compress(mask: u16, v: __m512i) -> __m512i;
-    /// From columns that are sorted one after another to registers that are.
-    unsafe fn turn(v: &mut [__m512i; REGISTERS]);
-}
+/// Words that fill the lanes of a 512-bit register.
+pub(crate) struct Bits512<W>(PhantomData<W>);
 
-const fn exchange<const N: usize>(x: usize) -> [usize; N] {
-    let mut lanes = [0; N];
-    let mut i = 0;
-    while i < N {
-        lanes[i] = i ^ x;
-        i += 1;
+/// Words that fill the lanes of a 256-bit register.
+pub(crate) struct Bits256<W>(PhantomData<W>);
+
+/// Words that fill lanes.
+#[allow(clippy::missing_safety_doc)] // pointers must cover what is read or written
+pub(crate) trait Lane: 'static {
+    type Word: Copy + Ord + BitXor<Output = Self::Word> + Send + Sync + 'static;
+    type Register: Copy;
+    const LANES: usize;
+    /// Words of which one is the pivot of a short run: a multiple of eight, at most 64.
+    const SAMPLE: usize;
+    /// What turns a word by exclusive or into one that registers compare in the order of words.
+    const FLIP: Self::Word;
+    /// What no other word in a register exceeds.
+    const MAX: Self::Word;
+    unsafe fn load(from: *const Self::Word) -> Self::Register;
+    /// The first `count` lanes, `MAX` in the others.
+    unsafe fn load_part(from: *const Self::Word, count: usize) -> Self::Register;
+    unsafe fn store(to: *mut Self::Word, v: Self::Register);
+    unsafe fn store_part(to: *mut Self::Word, v: Self::Register, count: usize);
+    /// The `count` words before `end` in the first lanes, `MAX` in the others; a whole register of
+    /// words must lie there.
+    #[inline(always)]
+    unsafe fn load_last(end: *const Self::Word, count: usize) -> Self::Register {
+        // SAFETY: the caller's promise.
+        unsafe { Self::load_part(end.wrapping_sub(count), count) }
     }
-    lanes
+    /// Writes the first `count` lanes to end at `end`, and anything up to a whole register before
+    /// them.
+    #[inline(always)]
+    unsafe fn store_last(end: *mut Self::Word, v: Self::Register, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::store_part(end.wrapping_sub(count), v, count) }
+    }
+    unsafe fn splat(x: Self::Word) -> Self::Register;
+    /// The smaller words of two registers and the larger ones.
+    unsafe fn ordered(a: Self::Register, b: Self::Register) -> (Self::Register, Self::Register);
+    /// Lane i of the result is lane i ^ X, where that is a lane: bits of X above are left out.
+    unsafe fn exchanged<const X: usize>(v: Self::Register) -> Self::Register;
+    /// Compares a with b, lane by lane: larger values in the lanes of `upper(X)`, smaller ones in
+    /// the others.
+    unsafe fn larger_in<const X: usize>(a: Self::Register, b: Self::Register) -> Self::Register;
+    /// Compares lane i of a with lane i ^ X of b; the lanes of `upper(X)` get the larger values.
+    #[inline(always)]
+    unsafe fn crossed<const X: usize>(
+        a: Self::Register,
+        b: Self::Register,
+    ) -> (Self::Register, Self::Register) {
+        // SAFETY: the caller has the processor feature.
+        unsafe {
+            (
+                Self::larger_in::<X>(a, Self::exchanged::<X>(b)),
+                Self::larger_in::<X>(b, Self::exchanged::<X>(a)),
+            )
+        }
+    }
+    /// One bit a lane: v < pivot, or v <= pivot where `EQUAL`.
+    unsafe fn below<const EQUAL: bool>(v: Self::Register, pivot: Self::Register) -> u16;
+    /// Writes the lanes of `mask` from `lower` on and the others before `upper`. Up to a whole
+    /// register from `lower` on and before `upper` may be overwritten: both are free, and either
+    /// they do not overlap or they are the same.
+    unsafe fn part(mask: u16, v: Self::Register, lower: *mut Self::Word, upper: *mut Self::Word);
+    /// The same of the lanes of `below` and `above` alone; a register is free on either side.
+    unsafe fn part_some(
+        below: u16,
+        above: u16,
+        v: Self::Register,
+        lower: *mut Self::Word,
+        upper: *mut Self::Word,
+    );
+    /// From columns that are sorted one after another to registers that are.
+    unsafe fn turn(v: &mut [Self::Register; REGISTERS]);
 }
 
 /// The lanes that get the larger value when lanes i and i ^ x are compared.
@@ -59,151 +102,21 @@ pub(super) const fn upper(x: usize) -> u16 {
     mask
 }
 
-macro_rules! lane {
-    ($word:ty, $signed:ty, $lanes:expr, $mask:ty, $index:ty, $load:ident, $store:ident,
-     $splat:ident, $min:ident, $ternary:ident, $part:ident, $turn:ident, $permute:ident, $less:ident,
-     $less_equal:ident, $compress:ident) => {
-        impl Lane for $word {
-            const LANES: usize = $lanes;
-            const MAX: $word = <$word>::MAX;
-            #[inline(always)]
-            unsafe fn load(from: *const $word) -> __m512i {
-                // SAFETY: the caller's promise, as in all methods below.
-                unsafe { _mm512_loadu_si512(from.cast()) }
-            }
-            #[inline(always)]
-            unsafe fn load_part(from: *const $word, count: usize) -> __m512i {
-                // SAFETY: lanes beyond `count` are not read.
-                unsafe { $load(Self::splat(Self::MAX), low(count) as $mask, from.cast()) }
-            }
-            #[inline(always)]
-            unsafe fn store(to: *mut $word, v: __m512i) {
-                // SAFETY: as above.
-                unsafe { _mm512_storeu_si512(to.cast(), v) }
-            }
-            #[inline(always)]
-            unsafe fn store_part(to: *mut $word, v: __m512i, count: usize) {
-                // SAFETY: lanes beyond `count` are not written.
-                unsafe { $store(to.cast(), low(count) as $mask, v) }
-            }
-            #[inline(always)]
-            unsafe fn splat(x: $word) -> __m512i {
-                // SAFETY: the caller has the processor feature, as for all below.
-                unsafe { $splat(x as $signed) }
-            }
-            #[inline(always)]
-            unsafe fn ordered(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-                // SAFETY: as above.
-                unsafe {
-                    let smaller = $min(a, b);
-                    (smaller, _mm512_ternarylogic_epi64::<XOR>(smaller, a, b))
-                }
-            }
-            #[inline(always)]
-            unsafe fn exchanged<const X: usize>(v: __m512i) -> __m512i {
-                const { assert!(X < $lanes) };
-                let lanes = const {
-                    let (from, mut to) = (exchange::<$lanes>(X), [0 as $index; $lanes]);
-                    let mut i = 0;
-                    while i < $lanes {
-                        to[i] = from[i] as $index;
-                        i += 1;
-                    }
-                    to
-                };
-                // SAFETY: as above; the indices are one register.
-                unsafe { $permute(_mm512_loadu_si512(lanes.as_ptr().cast()), v) }
-            }
-            #[inline(always)]
-            unsafe fn larger_in(mask: u16, a: __m512i, b: __m512i) -> __m512i {
-                // SAFETY: as above.
-                unsafe { $ternary::<XOR>($min(a, b), mask as $mask, a, b) }
-            }
-            #[inline(always)]
-            unsafe fn below<const EQUAL: bool>(v: __m512i, pivot: __m512i) -> u16 {
-                // SAFETY: as above.
-                unsafe {
-                    match EQUAL {
-                        true => $less_equal(v, pivot) as u16,
-                        false => $less(v, pivot) as u16,
-                    }
-                }
-            }
-            #[inline(always)]
-            unsafe fn compress(mask: u16, v: __m512i) -> __m512i {
-                // SAFETY: as above.
-                unsafe { $compress(mask as $mask, v) }
-            }
-            #[inline(always)]
-            unsafe fn part(mask: u16, v: __m512i, lower: *mut $word, upper: *mut $word) {
-                // SAFETY: as above.
-                unsafe { $part(mask as $mask, v, lower, upper) }
-            }
-            #[inline(always)]
-            unsafe fn turn(v: &mut [__m512i; REGISTERS]) {
-                // SAFETY: as above.
-                unsafe { $turn(v) }
-            }
-        }
-    };
-}
-lane!(
-    u64,
-    i64,
-    8,
-    __mmask8,
-    i64,
-    _mm512_mask_loadu_epi64,
-    _mm512_mask_storeu_epi64,
-    _mm512_set1_epi64,
-    _mm512_min_epu64,
-    _mm512_mask_ternarylogic_epi64,
-    part_u64,
-    turn_u64,
-    _mm512_permutexvar_epi64,
-    _mm512_cmplt_epu64_mask,
-    _mm512_cmple_epu64_mask,
-    _mm512_maskz_compress_epi64
-);
-lane!(
-    u32,
-    i32,
-    16,
-    __mmask16,
-    i32,
-    _mm512_mask_loadu_epi32,
-    _mm512_mask_storeu_epi32,
-    _mm512_set1_epi32,
-    _mm512_min_epu32,
-    _mm512_mask_ternarylogic_epi32,
-    part_u32,
-    turn_u32,
-    _mm512_permutexvar_epi32,
-    _mm512_cmplt_epu32_mask,
-    _mm512_cmple_epu32_mask,
-    _mm512_maskz_compress_epi32
-);
-
 /// A mask of the lowest `count` lanes, at most 16.
 #[inline(always)]
 pub(super) fn low(count: usize) -> u16 {
     ((1u32 << count) - 1) as u16
 }
 
-/// a ^ b ^ c, for ternary logic.
-const XOR: i32 = 0x96;
-
-/// For every mask the lanes that it holds, then the others, a byte each.
-static PARTED: [[u8; 8]; 256] = parted();
-
-const fn parted() -> [[u8; 8]; 256] {
-    let mut table = [[0; 8]; 256];
+/// For every mask the lanes that it holds, then the others.
+const fn parted<const LANES: usize, const MASKS: usize>() -> [[u8; LANES]; MASKS] {
+    let mut table = [[0; LANES]; MASKS];
     let mut mask = 0;
-    while mask < 256 {
+    while mask < MASKS {
         let (mut at, mut pass) = (0, 0);
         while pass < 2 {
             let mut lane = 0;
-            while lane < 8 {
+            while lane < LANES {
                 if (mask >> lane) & 1 != pass {
                     table[mask][at] = lane as u8;
                     at += 1;
@@ -217,82 +130,65 @@ const fn parted() -> [[u8; 8]; 256] {
     table
 }
 
-#[inline(always)]
-unsafe fn part_u64(mask: __mmask8, v: __m512i, lower: *mut u64, upper: *mut u64) {
-    // SAFETY: the caller's promise of room; masked lanes are not written.
-    unsafe {
-        let lanes = _mm512_cvtepu8_epi64(_mm_loadl_epi64(PARTED[mask as usize].as_ptr().cast()));
-        let v = _mm512_permutexvar_epi64(lanes, v);
-        let others = (0xFF_u32 << mask.count_ones()) as __mmask8;
-        _mm512_storeu_si512(lower.cast(), v);
-        _mm512_mask_storeu_epi64(upper.wrapping_sub(8).cast(), others, v);
-    }
+/// The lanes of eight that each mask holds, then the others, a byte each.
+static PARTED: [[u8; 8]; 256] = parted();
+
+/// Steps of a sort that stand out of line, each compiled for the features that the lanes need.
+///
+/// # Safety
+/// The processor must have those features; pointers must cover `count` words.
+#[allow(clippy::missing_safety_doc)] // as the trait
+pub(crate) trait Steps: Lane {
+    unsafe fn small(x: *mut Self::Word, count: usize);
+    unsafe fn short(x: *mut Self::Word, count: usize);
+    unsafe fn partition<const EQUAL: bool>(
+        x: *mut Self::Word,
+        count: usize,
+        pivot: Self::Word,
+    ) -> usize;
+    unsafe fn range(x: *mut Self::Word, count: usize, depth: u32, done: Done<Self::Word>);
+    unsafe fn part_filled(out: &mut [Self::Word], fill: Fill<Self::Word>) -> usize;
+    unsafe fn flip(x: &mut [Self::Word]);
 }
 
-#[inline(always)]
-unsafe fn part_u32(mask: __mmask16, v: __m512i, lower: *mut u32, upper: *mut u32) {
-    // SAFETY: as above.
-    unsafe {
-        let others = 16 - mask.count_ones() as usize;
-        _mm512_storeu_si512(lower.cast(), _mm512_maskz_compress_epi32(mask, v));
-        let v = _mm512_maskz_compress_epi32(!mask, v);
-        _mm512_mask_storeu_epi32(upper.wrapping_sub(others).cast(), low(others), v);
-    }
-}
-
-/// Lane l of row r becomes lane r % 8 of register 2 * l + r / 8.
-#[inline(always)]
-unsafe fn turn_u64(v: &mut [__m512i; REGISTERS]) {
-    // SAFETY: as above.
-    unsafe {
-        let mut t = *v;
-        for i in (0..16).step_by(2) {
-            t[i] = _mm512_unpacklo_epi64(v[i], v[i + 1]);
-            t[i + 1] = _mm512_unpackhi_epi64(v[i], v[i + 1]);
-        }
-        for half in 0..2 {
-            for odd in 0..2 {
-                let i = half * 8 + odd;
-                let (a, b, c, d) = (t[i], t[i + 2], t[i + 4], t[i + 6]);
-                let (x, y) =
-                    (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xEE>(a, b));
-                let (z, w) =
-                    (_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xEE>(c, d));
-                v[2 * odd + half] = _mm512_shuffle_i64x2::<0x88>(x, z);
-                v[2 * odd + 4 + half] = _mm512_shuffle_i64x2::<0xDD>(x, z);
-                v[2 * odd + 8 + half] = _mm512_shuffle_i64x2::<0x88>(y, w);
-                v[2 * odd + 12 + half] = _mm512_shuffle_i64x2::<0xDD>(y, w);
+macro_rules! steps {
+    ($bits:ident, $features:literal) => {
+        // SAFETY, of all blocks: the caller's promise is that of the step.
+        impl<W> Steps for $bits<W>
+        where
+            $bits<W>: Lane<Word = W>,
+        {
+            #[target_feature(enable = $features)]
+            unsafe fn small(x: *mut W, count: usize) {
+                // SAFETY: as above.
+                unsafe { registers::small::<Self>(x, count) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn short(x: *mut W, count: usize) {
+                // SAFETY: as above.
+                unsafe { registers::short::<Self>(x, count) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn partition<const EQUAL: bool>(x: *mut W, count: usize, pivot: W) -> usize {
+                // SAFETY: as above.
+                unsafe { quick::partition::<Self, EQUAL>(x, count, pivot) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn range(x: *mut W, count: usize, depth: u32, done: Done<W>) {
+                // SAFETY: as above.
+                unsafe { quick::range::<Self>(x, count, depth, done) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn part_filled(out: &mut [W], fill: Fill<W>) -> usize {
+                // SAFETY: as above.
+                unsafe { quick::part_filled::<Self>(out, fill) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn flip(x: &mut [W]) {
+                quick::flip::<Self>(x);
             }
         }
-    }
+    };
 }
-
-/// Lane l of row r becomes lane r of register l.
-#[inline(always)]
-unsafe fn turn_u32(v: &mut [__m512i; REGISTERS]) {
-    // SAFETY: as above.
-    unsafe {
-        let mut t = *v;
-        for i in (0..16).step_by(4) {
-            let (a, b) =
-                (_mm512_unpacklo_epi32(v[i], v[i + 1]), _mm512_unpackhi_epi32(v[i], v[i + 1]));
-            let (c, d) = (
-                _mm512_unpacklo_epi32(v[i + 2], v[i + 3]),
-                _mm512_unpackhi_epi32(v[i + 2], v[i + 3]),
-            );
-            t[i] = _mm512_unpacklo_epi64(a, c);
-            t[i + 1] = _mm512_unpackhi_epi64(a, c);
-            t[i + 2] = _mm512_unpacklo_epi64(b, d);
-            t[i + 3] = _mm512_unpackhi_epi64(b, d);
-        }
-        for i in 0..4 {
-            let (a, b, c, d) = (t[i], t[i + 4], t[i + 8], t[i + 12]);
-            let (x, y) = (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0xEE>(a, b));
-            let (z, w) = (_mm512_shuffle_i32x4::<0x44>(c, d), _mm512_shuffle_i32x4::<0xEE>(c, d));
-            v[i] = _mm512_shuffle_i32x4::<0x88>(x, z);
-            v[i + 4] = _mm512_shuffle_i32x4::<0xDD>(x, z);
-            v[i + 8] = _mm512_shuffle_i32x4::<0x88>(y, w);
-            v[i + 12] = _mm512_shuffle_i32x4::<0xDD>(y, w);
-        }
-    }
-}
+steps!(Bits512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,popcnt");
+steps!(Bits256, "avx2,fma,popcnt");

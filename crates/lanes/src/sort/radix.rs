@@ -1,9 +1,13 @@
 //! Sorting words by their bytes, the lowest first (Hollerith, 1887): linear whatever the values.
-//! Serves processors without 512-bit registers; bytes and long runs of 16-bit words are counted.
+//! Serves processors without registers of 256 bits and more; bytes and long runs of 16-bit words are counted.
+
+use std::ops::BitXor;
 
 /// A word read byte by byte.
 #[doc(hidden)]
-pub trait Digits: Copy + Ord + Default + Send + Sync + std::fmt::Debug + 'static {
+pub trait Digits:
+    Copy + Ord + Default + BitXor<Output = Self> + Send + Sync + std::fmt::Debug + 'static
+{
     const BYTES: usize;
     /// The largest word.
     const TOP: Self;

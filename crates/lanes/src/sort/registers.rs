@@ -1,77 +1,67 @@
-//! Sorting networks (Batcher, 1968) over up to sixteen 512-bit registers of words.
+//! Sorting networks (Batcher, 1968) over up to sixteen registers of words.
 //!
 //! Twelve registers and more are sorted as columns, fewer as one bitonic sequence: that takes
 //! twice the shuffles, but no more registers than there are.
 
-use super::lane::{Lane, REGISTERS, upper};
-use core::arch::x86_64::*;
+use super::lane::{Lane, REGISTERS, Steps};
 
 /// Compares lanes i and i ^ X; the smaller value goes to the lower lane.
 #[inline(always)]
-unsafe fn stage<W: Lane, const X: usize>(v: &mut __m512i) {
+unsafe fn stage<L: Lane, const X: usize>(v: &mut L::Register) {
     // SAFETY: the caller has the processor feature.
-    unsafe { *v = W::larger_in(const { upper(X) }, *v, W::exchanged::<X>(*v)) }
+    unsafe { *v = L::larger_in::<X>(*v, L::exchanged::<X>(*v)) }
 }
 
 /// Sorts each register whose lanes are bitonic.
 #[inline(always)]
-unsafe fn settle<W: Lane, const K: usize>(v: &mut [__m512i; K]) {
-    // SAFETY: the caller has the processor feature; u64 has no lanes 8 apart.
+unsafe fn settle<L: Lane, const K: usize>(v: &mut [L::Register; K]) {
+    // SAFETY: the caller has the processor feature.
     unsafe {
-        if W::LANES == 16 {
-            v.iter_mut().for_each(|v| eight_apart::<W>(v));
+        if L::LANES > 8 {
+            v.iter_mut().for_each(|v| stage::<L, 8>(v));
         }
-        v.iter_mut().for_each(|v| stage::<W, 4>(v));
-        v.iter_mut().for_each(|v| stage::<W, 2>(v));
-        v.iter_mut().for_each(|v| stage::<W, 1>(v));
+        if L::LANES > 4 {
+            v.iter_mut().for_each(|v| stage::<L, 4>(v));
+        }
+        v.iter_mut().for_each(|v| stage::<L, 2>(v));
+        v.iter_mut().for_each(|v| stage::<L, 1>(v));
     }
-}
-
-/// `stage` over lanes that only 16 have.
-#[inline(always)]
-unsafe fn eight_apart<W: Lane>(v: &mut __m512i) {
-    // SAFETY: called for 32-bit lanes alone, with the processor feature.
-    unsafe { stage_of_u32::<8>(v) }
-}
-
-#[inline(always)]
-unsafe fn stage_of_u32<const X: usize>(v: &mut __m512i) {
-    // SAFETY: as above.
-    unsafe { stage::<u32, X>(v) }
 }
 
 /// Sorts each register by itself.
 #[inline(always)]
-unsafe fn each<W: Lane, const K: usize>(v: &mut [__m512i; K]) {
+unsafe fn each<L: Lane, const K: usize>(v: &mut [L::Register; K]) {
     // SAFETY: the caller has the processor feature.
     unsafe {
-        v.iter_mut().for_each(|v| stage::<W, 1>(v));
-        v.iter_mut().for_each(|v| stage::<W, 3>(v));
-        v.iter_mut().for_each(|v| stage::<W, 1>(v));
-        v.iter_mut().for_each(|v| stage::<W, 7>(v));
-        v.iter_mut().for_each(|v| stage::<W, 2>(v));
-        v.iter_mut().for_each(|v| stage::<W, 1>(v));
-        if W::LANES == 16 {
-            v.iter_mut().for_each(|v| stage_of_u32::<15>(v));
-            v.iter_mut().for_each(|v| stage::<W, 4>(v));
-            v.iter_mut().for_each(|v| stage::<W, 2>(v));
-            v.iter_mut().for_each(|v| stage::<W, 1>(v));
+        v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        v.iter_mut().for_each(|v| stage::<L, 3>(v));
+        v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        if L::LANES > 4 {
+            v.iter_mut().for_each(|v| stage::<L, 7>(v));
+            v.iter_mut().for_each(|v| stage::<L, 2>(v));
+            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        }
+        if L::LANES > 8 {
+            v.iter_mut().for_each(|v| stage::<L, 15>(v));
+            v.iter_mut().for_each(|v| stage::<L, 4>(v));
+            v.iter_mut().for_each(|v| stage::<L, 2>(v));
+            v.iter_mut().for_each(|v| stage::<L, 1>(v));
         }
     }
 }
 
 /// The lanes in the other order.
 #[inline(always)]
-unsafe fn reversed<W: Lane>(v: __m512i) -> __m512i {
+unsafe fn reversed<L: Lane>(v: L::Register) -> L::Register {
     // SAFETY: the caller has the processor feature.
-    unsafe { if W::LANES == 16 { u32::exchanged::<15>(v) } else { W::exchanged::<7>(v) } }
+    unsafe { L::exchanged::<15>(v) }
 }
 
 /// Compares two registers lane by lane, the second turned round where `mirrored`. A register
 /// beyond K would hold `MAX` alone, which no comparison moves: it is left out.
 #[inline(always)]
-unsafe fn compare<W: Lane, const K: usize>(
-    v: &mut [__m512i; K],
+unsafe fn compare<L: Lane, const K: usize>(
+    v: &mut [L::Register; K],
     low: usize,
     high: usize,
     mirrored: bool,
@@ -79,28 +69,28 @@ unsafe fn compare<W: Lane, const K: usize>(
     if high < K {
         // SAFETY: the caller has the processor feature.
         unsafe {
-            let other = if mirrored { reversed::<W>(v[high]) } else { v[high] };
-            (v[low], v[high]) = W::ordered(v[low], other);
+            let other = if mirrored { reversed::<L>(v[high]) } else { v[high] };
+            (v[low], v[high]) = L::ordered(v[low], other);
         }
     }
 }
 
 /// Sorts K registers as one sequence.
 #[inline(always)]
-unsafe fn network<W: Lane, const K: usize>(v: &mut [__m512i; K]) {
+unsafe fn network<L: Lane, const K: usize>(v: &mut [L::Register; K]) {
     // SAFETY: the caller has the processor feature.
     unsafe {
-        each::<W, K>(v);
-        level::<W, K, 2>(v);
-        level::<W, K, 4>(v);
-        level::<W, K, 8>(v);
-        level::<W, K, 16>(v);
+        each::<L, K>(v);
+        level::<L, K, 2>(v);
+        level::<L, K, 4>(v);
+        level::<L, K, 8>(v);
+        level::<L, K, 16>(v);
     }
 }
 
 /// Merges pairs of sorted runs to runs of SIZE registers.
 #[inline(always)]
-unsafe fn level<W: Lane, const K: usize, const SIZE: usize>(v: &mut [__m512i; K]) {
+unsafe fn level<L: Lane, const K: usize, const SIZE: usize>(v: &mut [L::Register; K]) {
     if SIZE / 2 >= K {
         return;
     }
@@ -109,29 +99,29 @@ unsafe fn level<W: Lane, const K: usize, const SIZE: usize>(v: &mut [__m512i; K]
         for low in 0..K {
             let place = low % SIZE;
             if place < SIZE / 2 {
-                compare::<W, K>(v, low, low - place + SIZE - 1 - place, true);
+                compare::<L, K>(v, low, low - place + SIZE - 1 - place, true);
             }
         }
         if SIZE >= 16 {
-            apart::<W, K, 4>(v);
+            apart::<L, K, 4>(v);
         }
         if SIZE >= 8 {
-            apart::<W, K, 2>(v);
+            apart::<L, K, 2>(v);
         }
         if SIZE >= 4 {
-            apart::<W, K, 1>(v);
+            apart::<L, K, 1>(v);
         }
-        settle::<W, K>(v);
+        settle::<L, K>(v);
     }
 }
 
 /// Compares registers APART from each other.
 #[inline(always)]
-unsafe fn apart<W: Lane, const K: usize, const APART: usize>(v: &mut [__m512i; K]) {
+unsafe fn apart<L: Lane, const K: usize, const APART: usize>(v: &mut [L::Register; K]) {
     for low in 0..K {
         if low % (2 * APART) < APART {
             // SAFETY: the caller has the processor feature.
-            unsafe { compare::<W, K>(v, low, low + APART, false) };
+            unsafe { compare::<L, K>(v, low, low + APART, false) };
         }
     }
 }
@@ -139,27 +129,29 @@ unsafe fn apart<W: Lane, const K: usize, const APART: usize>(v: &mut [__m512i; K
 /// Sorts sixteen registers: their columns first, lane by lane and without a shuffle, then pairs of
 /// columns as one, pairs of pairs, and so on, and turns columns into registers.
 #[inline(always)]
-unsafe fn columns<W: Lane>(v: &mut [__m512i; REGISTERS]) {
+unsafe fn columns<L: Lane>(v: &mut [L::Register; REGISTERS]) {
     // SAFETY: the caller has the processor feature.
     unsafe {
-        sort_rows::<W>(v);
-        mirror::<W, 1>(v);
-        halve::<W>(v);
-        mirror::<W, 3>(v);
-        v.iter_mut().for_each(|v| stage::<W, 1>(v));
-        halve::<W>(v);
-        mirror::<W, 7>(v);
-        v.iter_mut().for_each(|v| stage::<W, 2>(v));
-        v.iter_mut().for_each(|v| stage::<W, 1>(v));
-        halve::<W>(v);
-        if W::LANES == 16 {
-            mirror::<u32, 15>(v);
-            v.iter_mut().for_each(|v| stage::<W, 4>(v));
-            v.iter_mut().for_each(|v| stage::<W, 2>(v));
-            v.iter_mut().for_each(|v| stage::<W, 1>(v));
-            halve::<W>(v);
+        sort_rows::<L>(v);
+        mirror::<L, 1>(v);
+        halve::<L>(v);
+        mirror::<L, 3>(v);
+        v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        halve::<L>(v);
+        if L::LANES > 4 {
+            mirror::<L, 7>(v);
+            v.iter_mut().for_each(|v| stage::<L, 2>(v));
+            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+            halve::<L>(v);
         }
-        W::turn(v);
+        if L::LANES > 8 {
+            mirror::<L, 15>(v);
+            v.iter_mut().for_each(|v| stage::<L, 4>(v));
+            v.iter_mut().for_each(|v| stage::<L, 2>(v));
+            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+            halve::<L>(v);
+        }
+        L::turn(v);
     }
 }
 
@@ -168,13 +160,13 @@ unsafe fn columns<W: Lane>(v: &mut [__m512i; REGISTERS]) {
 macro_rules! rows {
     ($v:ident: $($apart:literal from $($low:literal)*;)*) => {
         // SAFETY: the caller has the processor feature.
-        unsafe { $($(compare::<W, REGISTERS>($v, $low, $low + $apart, false);)*)* }
+        unsafe { $($(compare::<L, REGISTERS>($v, $low, $low + $apart, false);)*)* }
     };
 }
 
 /// Sorts the columns of sixteen registers by odd-even merges (Batcher, 1968): 63 comparisons.
 #[inline(always)]
-unsafe fn sort_rows<W: Lane>(v: &mut [__m512i; REGISTERS]) {
+unsafe fn sort_rows<L: Lane>(v: &mut [L::Register; REGISTERS]) {
     rows! { v:
         1 from 0 2 4 6 8 10 12 14;
         2 from 0 1 4 5 8 9 12 13;
@@ -191,20 +183,19 @@ unsafe fn sort_rows<W: Lane>(v: &mut [__m512i; REGISTERS]) {
 
 /// Compares every row with the mirrored one in lanes i and i ^ X: the first stage of a merge.
 #[inline(always)]
-unsafe fn mirror<W: Lane, const X: usize>(v: &mut [__m512i; REGISTERS]) {
+unsafe fn mirror<L: Lane, const X: usize>(v: &mut [L::Register; REGISTERS]) {
     for i in 0..REGISTERS / 2 {
-        let (a, b) = (v[i], v[REGISTERS - 1 - i]);
         // SAFETY: the caller has the processor feature.
         unsafe {
-            v[i] = W::larger_in(const { upper(X) }, a, W::exchanged::<X>(b));
-            v[REGISTERS - 1 - i] = W::larger_in(const { upper(X) }, b, W::exchanged::<X>(a));
+            let (a, b) = (v[i], v[REGISTERS - 1 - i]);
+            (v[i], v[REGISTERS - 1 - i]) = L::crossed::<X>(a, b);
         }
     }
 }
 
 /// Sorts columns that are bitonic.
 #[inline(always)]
-unsafe fn halve<W: Lane>(v: &mut [__m512i; REGISTERS]) {
+unsafe fn halve<L: Lane>(v: &mut [L::Register; REGISTERS]) {
     rows! { v:
         8 from 0 1 2 3 4 5 6 7;
         4 from 0 1 2 3 8 9 10 11;
@@ -213,31 +204,47 @@ unsafe fn halve<W: Lane>(v: &mut [__m512i; REGISTERS]) {
     }
 }
 
-/// Sorts `count` words, at most those of K registers.
+/// Sorts `count` words, less than a register has lanes.
 #[inline(always)]
-unsafe fn in_registers<W: Lane, const K: usize>(x: *mut W, count: usize) {
-    // SAFETY: every register reads and writes the part of `count` that lies in it; columns are
+unsafe fn in_one<L: Lane>(x: *mut L::Word, count: usize) {
+    // SAFETY: the register reads and writes `count` words.
+    unsafe {
+        let mut v = [L::load_part(x, count)];
+        each::<L, 1>(&mut v);
+        L::store_part(x, v[0], count);
+    }
+}
+
+/// Registers from which words are sorted as columns.
+const COLUMNS: usize = 12;
+
+/// Sorts `count` words: a whole register at least, those of K registers at most, and so many that
+/// fewer would not do (for columns: that `COLUMNS` would).
+#[inline(always)]
+unsafe fn in_registers<L: Lane, const K: usize>(x: *mut L::Word, count: usize) {
+    let whole = if K == REGISTERS { COLUMNS } else { K } - 1;
+    let part = |i: usize| count.saturating_sub(i * L::LANES).min(L::LANES);
+    let end = |i: usize| count.min((i + 1) * L::LANES);
+    // SAFETY: every register reads and writes the part of `count` that lies in it, and what the
+    // last ones write before their parts is written again by those before them; columns are
     // sorted where there are as many registers as they want.
     unsafe {
-        let part = |i: usize| count.saturating_sub(i * W::LANES).min(W::LANES);
-        let mut v = [W::splat(W::MAX); K];
+        let mut v = [L::splat(L::MAX); K];
         for (i, v) in v.iter_mut().enumerate() {
-            match part(i) {
-                whole if whole == W::LANES => *v = W::load(x.add(i * W::LANES)),
-                0 => {}
-                some => *v = W::load_part(x.add(i * W::LANES), some),
+            *v = match i < whole {
+                true => L::load(x.add(i * L::LANES)),
+                false => L::load_last(x.add(end(i)), part(i)),
             }
         }
         if K == REGISTERS {
-            columns::<W>(&mut *v.as_mut_ptr().cast());
+            columns::<L>(&mut *v.as_mut_ptr().cast());
         } else {
-            network::<W, K>(&mut v);
+            network::<L, K>(&mut v);
         }
-        for (i, v) in v.iter().enumerate() {
-            match part(i) {
-                whole if whole == W::LANES => W::store(x.add(i * W::LANES), *v),
-                0 => {}
-                some => W::store_part(x.add(i * W::LANES), *v, some),
+        for (i, v) in v.iter().enumerate().rev() {
+            match i < whole {
+                true => L::store(x.add(i * L::LANES), *v),
+                false => L::store_last(x.add(end(i)), *v, part(i)),
             }
         }
     }
@@ -247,23 +254,24 @@ unsafe fn in_registers<W: Lane, const K: usize>(x: *mut W, count: usize) {
 ///
 /// # Safety
 /// `count` words must be at `x`, and the processor needs the features.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,popcnt")]
-pub(super) unsafe fn small<W: Lane>(x: *mut W, count: usize) {
+#[inline(always)]
+pub(super) unsafe fn small<L: Lane>(x: *mut L::Word, count: usize) {
     // SAFETY: the caller's promise; each network has room for `count`.
     unsafe {
-        match count.div_ceil(W::LANES) {
-            0 | 1 => in_registers::<W, 1>(x, count),
-            2 => in_registers::<W, 2>(x, count),
-            3 => in_registers::<W, 3>(x, count),
-            4 => in_registers::<W, 4>(x, count),
-            5 => in_registers::<W, 5>(x, count),
-            6 => in_registers::<W, 6>(x, count),
-            7 => in_registers::<W, 7>(x, count),
-            8 => in_registers::<W, 8>(x, count),
-            9 => in_registers::<W, 9>(x, count),
-            10 => in_registers::<W, 10>(x, count),
-            11 => in_registers::<W, 11>(x, count),
-            _ => in_registers::<W, REGISTERS>(x, count),
+        match count.div_ceil(L::LANES) {
+            0 | 1 if count < L::LANES => in_one::<L>(x, count),
+            1 => in_registers::<L, 1>(x, count),
+            2 => in_registers::<L, 2>(x, count),
+            3 => in_registers::<L, 3>(x, count),
+            4 => in_registers::<L, 4>(x, count),
+            5 => in_registers::<L, 5>(x, count),
+            6 => in_registers::<L, 6>(x, count),
+            7 => in_registers::<L, 7>(x, count),
+            8 => in_registers::<L, 8>(x, count),
+            9 => in_registers::<L, 9>(x, count),
+            10 => in_registers::<L, 10>(x, count),
+            11 => in_registers::<L, 11>(x, count),
+            _ => in_registers::<L, REGISTERS>(x, count),
         }
     }
 }
@@ -272,44 +280,46 @@ pub(super) unsafe fn small<W: Lane>(x: *mut W, count: usize) {
 ///
 /// # Safety
 /// As `small`.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,popcnt")]
-pub(super) unsafe fn short<W: Lane>(x: *mut W, count: usize) {
-    let half = REGISTERS * W::LANES;
+#[inline(always)]
+pub(super) unsafe fn short<L: Steps>(x: *mut L::Word, count: usize) {
+    let half = REGISTERS * L::LANES;
     // SAFETY: the caller's promise.
     unsafe {
         if count <= half {
-            return small(x, count);
+            return L::small(x, count);
         }
-        small(x, half);
-        small(x.add(half), count - half);
-        merge(x, x.add(half), count - half);
+        L::small(x, half);
+        L::small(x.add(half), count - half);
+        merge::<L>(x, x.add(half), count - half);
     }
 }
 
 /// Merges sixteen sorted registers and `count` sorted words after them.
 #[inline(always)]
-unsafe fn merge<W: Lane>(x: *mut W, y: *mut W, count: usize) {
-    // SAFETY: the caller has the processor feature; registers read and write what is there.
+unsafe fn merge<L: Lane>(x: *mut L::Word, y: *mut L::Word, count: usize) {
+    // SAFETY: the caller has the processor feature; registers read what is there, and what the last
+    // ones write before their parts is written again by those before them.
     unsafe {
-        let part = |i: usize| count.saturating_sub(i * W::LANES).min(W::LANES);
-        let (mut low, mut high) = ([W::splat(W::MAX); REGISTERS], [W::splat(W::MAX); REGISTERS]);
+        let part = |i: usize| count.saturating_sub(i * L::LANES).min(L::LANES);
+        let end = |i: usize| count.min((i + 1) * L::LANES);
+        let (mut low, mut high) = ([L::splat(L::MAX); REGISTERS], [L::splat(L::MAX); REGISTERS]);
         for (i, low) in low.iter_mut().enumerate() {
             let image = REGISTERS - 1 - i;
-            *low = W::load(x.add(i * W::LANES));
+            *low = L::load(x.add(i * L::LANES));
             if part(image) > 0 {
-                let other = reversed::<W>(W::load_part(y.add(image * W::LANES), part(image)));
-                (*low, high[image]) = W::ordered(*low, other);
+                let other = L::load_last(y.add(end(image)), part(image));
+                (*low, high[image]) = L::ordered(*low, reversed::<L>(other));
             }
         }
-        halve::<W>(&mut low);
-        settle::<W, REGISTERS>(&mut low);
-        for (i, v) in low.iter().enumerate() {
-            W::store(x.add(i * W::LANES), *v);
+        halve::<L>(&mut high);
+        settle::<L, REGISTERS>(&mut high);
+        for (i, v) in high.iter().enumerate().rev() {
+            L::store_last(y.add(end(i)), *v, part(i));
         }
-        halve::<W>(&mut high);
-        settle::<W, REGISTERS>(&mut high);
-        for (i, v) in high.iter().enumerate() {
-            W::store_part(y.add(i * W::LANES), *v, part(i));
+        halve::<L>(&mut low);
+        settle::<L, REGISTERS>(&mut low);
+        for (i, v) in low.iter().enumerate() {
+            L::store(x.add(i * L::LANES), *v);
         }
     }
 }

@@ -24,10 +24,19 @@ pub trait Word: Digits {
     /// The order turned round.
     fn turned(self) -> Self;
     fn wide(self) -> u64;
+    /// What turns a word by exclusive or into one in the order that registers of a level compare.
+    fn flip(_: crate::Level) -> Self {
+        Self::default()
+    }
     /// Sorts words at a level; `spare` is room that grows as needed.
     fn sort(level: crate::Level, x: &mut [Self], spare: &mut Vec<Self>);
-    /// Sorts the words that `fill` makes, at least 64, and hands them to `done` piece by piece;
-    /// false, and nothing is done, where that is no faster than one after the other.
+    /// `sort` of words that are turned by `flip`.
+    fn sort_flipped(level: crate::Level, x: &mut [Self], spare: &mut Vec<Self>) {
+        Self::sort(level, x, spare);
+    }
+    /// Sorts the words, turned by `flip`, that `fill` makes, at least 64, and hands them to `done`
+    /// piece by piece; false, and nothing is done, where that is no faster than one after the
+    /// other.
     fn sort_filled(_: crate::Level, _: &mut [Self], _: Fill<Self>, _: Done<Self>) -> bool {
         false
     }
