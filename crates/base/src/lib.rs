@@ -16,4 +16,4 @@ pub use error::{Error, ErrorKind, FilePlace, Result};
 pub use settings::{
     CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Precision, Setting, Settings,
 };
-pub use shape::{Shape, Strides};
+pub use shape::{MOST_AXES, Shape, Strides};

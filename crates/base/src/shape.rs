@@ -15,10 +15,18 @@ pub type Strides = SmallVec<[isize; 4]>;
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[usize; 4]>);
 
+/// The most axes of an array, as NumPy 2 has it.
+pub const MOST_AXES: usize = 64;
+
 impl Shape {
-    /// Fails when the number of elements does not fit in 62 bits.
+    /// Fails when there are more than `MOST_AXES` axes, or the number of elements does not fit in 62
+    /// bits.
     pub fn new(extents: impl IntoIterator<Item = usize>) -> Result<Shape> {
         let shape = Shape(extents.into_iter().collect());
+        if shape.len() > MOST_AXES {
+            let text = format!("an array has at most {MOST_AXES} axes: got {}", shape.len());
+            return Err(Error::new(ErrorKind::Shape, text));
+        }
         // Zero extents count as one here, so that any part of a shape has a size as well.
         let fits = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d.max(1)));
         match fits {

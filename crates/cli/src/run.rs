@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt::{Interrupts, Waiting};
 use crate::screen::{Level, Place, Report};
 use crate::{STACK, failure, screen};
-use rung::{Lisp, Options, Session, Value};
+use rung::{Options, Session, Value};
 use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Settings};
 use rung_lisp::object::Object;
 use rung_lisp::symbol;
@@ -173,12 +173,12 @@ impl<'a> Running<'a> {
 
     /// Loads a file.
     pub fn load_file(&mut self, path: &str) -> Result<(), Ended> {
-        self.busily(|lisp| lisp.load_file(path))
+        self.busily(|running| running.session.lisp.load_file(path))
     }
 
     /// Loads a text that messages call `name`.
     pub fn load_text(&mut self, name: &str, text: &str) -> Result<(), Ended> {
-        self.busily(|lisp| lisp.load_source(name, text))
+        self.busily(|running| running.session.lisp.load_source(name, text))
     }
 
     /// Reads and evaluates a text form by form. `before` sees each form, `after` its values.
@@ -196,19 +196,22 @@ impl<'a> Running<'a> {
                 Next::End => return Ok(()),
             };
             before(self, &form);
-            let values = self.busily(|lisp| lisp.eval_form_read(&form))?;
-            after(self, values)?;
+            let values = self.busily(|running| running.session.lisp.eval_form_read(&form))?;
+            self.busily(|running| after(running, values))?;
             rest = rung_lisp::debugger::blanked(&rest, used);
         }
     }
 
     /// While `work` runs, Ctrl-C interrupts it.
-    fn busily<R>(&mut self, work: impl FnOnce(&mut Lisp) -> Result<R, Ended>) -> Result<R, Ended> {
-        let busy = |on: bool| self.interrupts.iter().for_each(|interrupts| interrupts.busy(on));
-        busy(true);
-        let outcome = work(&mut self.session.lisp);
-        busy(false);
+    fn busily<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R, Ended>) -> Result<R, Ended> {
+        self.busy(true);
+        let outcome = work(self);
+        self.busy(false);
         outcome
+    }
+
+    fn busy(&self, on: bool) {
+        self.interrupts.iter().for_each(|interrupts| interrupts.busy(on));
     }
 
     /// Prints values, one a line.

@@ -22,6 +22,18 @@ use crate::stream::{Stream, StreamKind};
 use crate::symbol::{self, Symbol};
 use crate::value::{Value, list};
 
+/// Empty rows that are printed one by one.
+const EMPTY_ROWS: usize = 16;
+
+/// Whether an array is printed by its extents: it has no elements, and nested parentheses would show
+/// only the axes up to the first of zero, or be nothing but parentheses (there may be 10^13 of them).
+fn hides_its_shape(extents: &[usize], standard: bool) -> bool {
+    let Some((last, outer)) = extents.split_last() else { return false };
+    let hidden = outer.contains(&0) && !standard;
+    let rows = outer.iter().fold(1_usize, |rows, extent| rows.saturating_mul(*extent));
+    hidden || (*last == 0 && rows > EMPTY_ROWS)
+}
+
 /// Says in a `print-not-readable` which object it is about, unless it knows.
 pub(crate) fn of_object(escape: Escape, object: &Value) -> Escape {
     if let Some(condition) = escape.condition()
@@ -300,6 +312,11 @@ impl Printer<'_> {
             self.out.extend(bits.iter().map(|bit| if bit.get() { '1' } else { '0' }));
             return Ok(());
         }
+        let extents = array.shape().iter().copied().collect::<Vec<_>>();
+        if hides_its_shape(&extents, standard) {
+            self.out.push_str(&format!("#{}[{}]", prefix_of(element), join(&extents)));
+            return Ok(());
+        }
         match (standard, rank) {
             (true, 1) => self.out.push('#'),
             (true, rank) => self.out.push_str(&format!("#{rank}A")),
@@ -307,13 +324,6 @@ impl Printer<'_> {
             (false, 0) if element == ElementType::F32 => self.out.push_str("#0f "),
             (false, 0) => self.out.push_str(&format!("#0{}", prefix_of(element))),
             (false, _) => self.out.push_str(&format!("#{}", prefix_of(element))),
-        }
-        let extents = array.shape().iter().copied().collect::<Vec<_>>();
-        // Only a last axis of zero is seen in nested parentheses.
-        let hidden = extents.iter().rev().skip(1).any(|extent| *extent == 0);
-        if hidden && !standard {
-            self.out.push_str(&format!("[{}]", join(&extents)));
-            return Ok(());
         }
         with_element!(element, T => {
             let elements = array.view::<T>();

@@ -4,7 +4,7 @@
 //! The nesting gives the shape: a loop with a stack of counts, no recursion.
 
 use rung_array::Array;
-use rung_base::{Bool, Element, ElementType, Shape, bf16, f16, with_element};
+use rung_base::{Bool, Element, ElementType, MOST_AXES, Shape, bf16, f16, with_element};
 
 use crate::condition::Escape;
 use crate::lisp::Lisp;
@@ -13,8 +13,6 @@ use crate::numbers::{exact, to_double};
 use crate::reader::{Read, Reader, is_blank, is_terminating};
 use crate::reader_token::parse_rational;
 use crate::value::Value;
-
-const RANK_LIMIT: usize = 64;
 
 /// The prefixes; a longer one comes before a shorter one that it begins with.
 const PREFIXES: &[(&str, ElementType)] = &[
@@ -134,8 +132,8 @@ impl Reader {
             if !consistent {
                 return Err(self.wrong(start, "packed literal is ragged"));
             }
-            if nesting.counts.len() > RANK_LIMIT {
-                return Err(self.wrong(start, format!("an array has at most {RANK_LIMIT} axes")));
+            if nesting.counts.len() > MOST_AXES {
+                return Err(self.wrong(start, format!("an array has at most {MOST_AXES} axes")));
             }
             if nesting.counts.is_empty() {
                 let extents = nesting.extents.iter().map(|extent| extent.unwrap_or(0));
@@ -162,8 +160,8 @@ impl Reader {
             }
         }
         self.next(lisp)?;
-        if extents.len() > RANK_LIMIT {
-            return Err(self.wrong(start, format!("an array has at most {RANK_LIMIT} axes")));
+        if extents.len() > MOST_AXES {
+            return Err(self.wrong(start, format!("an array has at most {MOST_AXES} axes")));
         }
         if !extents.contains(&0) {
             return Err(self.wrong(start, "an array literal of a shape must have no elements"));

@@ -134,6 +134,8 @@ impl Rowwise<1> for LogSumExp {
     fn row<R: Real, S: Slices<R, 1>>(s: &mut S) {
         let m = s.fold(Fold::Largest, |[x]| x);
         let value = m + Log::at(s.fold(Fold::Total, |[x]| Exp::at(x - m)));
+        // Where the largest is infinite, x - m is NaN: the result is what it goes to.
+        let value = R::select(m.abs().equal(R::infinity()), m, value);
         s.write(|_| value);
     }
 }

@@ -111,7 +111,7 @@ impl Arguments {
         match self.take(at, Kind::Array) {
             Value::Array(a) => Ok(a),
             Value::Number(n) => number_array(n),
-            other => Err(wanted("expected an array or a number", &other)),
+            other => Err(no_array(&other)),
         }
     }
 
@@ -127,7 +127,7 @@ impl Arguments {
         let item = |v: Value| match v {
             Value::Array(a) => Ok(a),
             Value::Number(n) => number_array(n),
-            other => Err(wanted("expected an array or a number", &other)),
+            other => Err(no_array(&other)),
         };
         match self.take(at, Kind::Arrays) {
             Value::List(items) => items.into_iter().map(item).collect(),
@@ -331,11 +331,20 @@ impl Arguments {
     }
 }
 
+/// What is neither an array nor a number.
+fn no_array(value: &Value) -> Error {
+    let e = wanted("expected an array or a number", value);
+    match value {
+        Value::List(_) => e.hint("(la:from-list '(1 2 3)) makes an array of a list"),
+        _ => e,
+    }
+}
+
 fn operand(value: Value) -> Result<Operand> {
     match value {
         Value::Array(a) => Ok(Operand::Array(a)),
         Value::Number(n) => Ok(Operand::Number(n)),
-        other => Err(wanted("expected an array or a number", &other)),
+        other => Err(no_array(&other)),
     }
 }
 
@@ -375,10 +384,16 @@ pub(crate) fn number_array(n: Number) -> Result<Array> {
     Array::full(number_type(n), Shape::scalar(), n)
 }
 
-/// The elements as indices: floats are truncated; NaN and what 64 bits cannot hold become
-/// indices that no axis has.
+/// The elements as indices: floats are truncated (spec linalg 1.4); NaN is none, and what 64 bits
+/// cannot hold becomes an index that no axis has.
 fn index_numbers(a: &Array) -> Result<Vec<i64>> {
     a.home()?;
+    if a.element_type().is_float()
+        && let Some(at) = a.numbers().position(|n| n.to_f64().is_nan())
+    {
+        let text = format!("expected integers as indices: element {at} is NaN");
+        return Err(Error::new(ErrorKind::Index, text));
+    }
     let mut indices = room(a.size(), || format!("{} indices", a.size()))?;
     match (a.as_slice::<i64>(), a.as_slice::<f64>()) {
         (Some(whole), _) => indices.extend_from_slice(whole),

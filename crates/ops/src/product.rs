@@ -231,13 +231,18 @@ pub(crate) fn prepare_product(
     let mut extents = stack.to_vec();
     extents.extend((!vectors.0).then_some(m));
     extents.extend((!vectors.1).then_some(n));
+    let shape = Shape::new(extents)?;
+    if shape.size() == 0 {
+        // There may be 10^12 slabs without a cell.
+        return Ok(Prepared::Done(vec![Value::Array(Array::zeros(types.result, shape)?)]));
+    }
     // Folds are written in f64 and narrowed once, to the result's own width.
     let raw = if form == Form::Folds { fold_type(types.compute) } else { types.compute };
     Ok(Prepared::Call(Box::new(Call {
         op,
         given: smallvec![a.shape().clone(), b.shape().clone()],
         operands: operands.into_iter().collect(),
-        shape: Shape::new(extents)?,
+        shape,
         raw,
         result: types.result,
         to_number: false,

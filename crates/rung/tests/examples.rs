@@ -271,7 +271,7 @@ fn argument_mistakes_of_the_reference_have_its_texts() {
         ("(la:arange 5 'single-float)", "arange expects numbers (the element type is :element-"),
         ("(la:matmul #d(1 2) #d(1 2 3))", "dot expects equal-length vectors: (2) and (3)"),
         ("(la:matmul #d(1 2 3) (la:zeros '(2 4 4)))", "matmul inner dimensions differ"),
-        ("(la:take-rows #d(1 2 3) #d(nan))", "take-rows index out of range"),
+        ("(la:take-rows #d(1 2 3) #d(nan))", "indices: element 0 is NaN"),
         ("(la:add 'x #d(1))", "expected an array or a number: got x"),
         ("(la:maximum #u8(200) 300)", "value does not fit: 300 in (unsigned-byte 8)"),
         ("(la:zeros 2.0)", "shape expects non-negative integers: got 2.0"),

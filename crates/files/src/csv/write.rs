@@ -23,6 +23,11 @@ pub fn write_matrix(array: &Array, heading: &Heading, separator: u8, path: &Path
             return Err(e.hint("npy files take arrays of any rank"));
         }
     };
+    if columns == 0 && rows > 0 {
+        // Lines without a field would be read as no lines.
+        let e = Error::wanted(ErrorKind::Shape, "a csv file needs a column", array.shape());
+        return Err(e.hint("npy files keep the shape of an empty matrix"));
+    }
     check_heading(heading, columns)?;
     let array = array.to_contiguous()?;
     rung_base::file::replace(path, |out| {

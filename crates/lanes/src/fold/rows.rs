@@ -448,7 +448,8 @@ kernel!(LogSoftmax, 1, |x, n, _numbers, out, _room| {
 });
 kernel!(LogSumExp, 1, |x, n, _numbers, out, room| {
     let (m, s) = exponentials::<S, T>(x[0], n, room);
-    *out = m + Log::at(s);
+    let infinite = m.wide().is_infinite();
+    *out = if infinite { m } else { m + Log::at(s) };
 });
 kernel!(SoftmaxGradient, 2, |x, n, _numbers, out, _room| {
     sweep::<Times, S, T, 2>(x, &[], n, out);
