@@ -388,13 +388,14 @@ pub(crate) fn number_array(n: Number) -> Result<Array> {
 /// cannot hold becomes an index that no axis has.
 fn index_numbers(a: &Array) -> Result<Vec<i64>> {
     a.home()?;
+    // First, since a broadcast view has any size.
+    let mut indices = room(a.size(), || format!("{} indices", a.size()))?;
     if a.element_type().is_float()
         && let Some(at) = a.numbers().position(|n| n.to_f64().is_nan())
     {
         let text = format!("expected integers as indices: element {at} is NaN");
         return Err(Error::new(ErrorKind::Index, text));
     }
-    let mut indices = room(a.size(), || format!("{} indices", a.size()))?;
     match (a.as_slice::<i64>(), a.as_slice::<f64>()) {
         (Some(whole), _) => indices.extend_from_slice(whole),
         (_, Some(floats)) => indices.extend(floats.iter().map(|&x| index_number(Number::F64(x)))),

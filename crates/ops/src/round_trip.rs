@@ -26,6 +26,13 @@ pub struct KernelCache {
     folds: RefCell<HashMap<(Fold, ElementType), FoldKernels>>,
 }
 
+impl KernelCache {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.kernels.borrow().len() + self.folds.borrow().len()
+    }
+}
+
 /// A device with what is resident there, and the kernels made for it.
 pub struct RoundTrip<'a> {
     residency: &'a Residency,

@@ -112,9 +112,11 @@ fn situations_12_what_is_over_the_binding_limit_is_cut_or_declined_with_both_fig
         ladder.count_anew();
         let got = call(&mut ladder, name, values(&operands));
         assert_same(&got, &call(&mut here, name, values(&operands)), name);
-        for (code, text) in declines(&ladder) {
-            assert!(code == "binding" || code == "resident-only", "{name}: {code} {text}");
-            let both = text.contains("3 MiB") && text.contains("1 MiB");
+        let declines = declines(&ladder);
+        let limited = declines.iter().any(|(code, _)| code == "binding");
+        assert!(limited || name == "sum", "{name}: {declines:?}");
+        for (code, text) in declines {
+            let both = text.contains("3.0 MiB") && text.contains("1.0 MiB");
             assert!(code != "binding" || both, "{name}: {text}");
         }
     }
@@ -217,7 +219,10 @@ fn situations_28_the_same_bits_every_time_on_a_device() {
         let x = call(&mut ladder, "matmul", values(&[&a, &turned]));
         let x = call(&mut ladder, "softmax", vec![x]);
         let axis = vec![x, Value::Keyword("axis".into()), Value::integer(0)];
-        call(&mut ladder, "sum", axis)
+        let sums = call(&mut ladder, "sum", axis);
+        let Value::Array(a) = &sums else { panic!("{sums:?}") };
+        a.home().unwrap();
+        sums
     };
     let first = run();
     for _ in 0..2 {

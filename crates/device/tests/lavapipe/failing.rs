@@ -5,7 +5,7 @@ use crate::faulty::{Call, Fault, Faulty};
 use crate::residency::array;
 use crate::support::device;
 use rung_base::{ElementType, ErrorKind, Shape};
-use rung_device::{Device, FailureCode, Residency};
+use rung_device::{FailureCode, Residency};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

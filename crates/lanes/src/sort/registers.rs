@@ -12,19 +12,28 @@ unsafe fn stage<L: Lane, const X: usize>(v: &mut L::Register) {
     unsafe { *v = L::larger_in::<X>(*v, L::exchanged::<X>(*v)) }
 }
 
+/// `stage` of each register. No closure, which might be compiled without the level's instructions.
+#[inline(always)]
+unsafe fn stages<L: Lane, const X: usize>(v: &mut [L::Register]) {
+    for v in v {
+        // SAFETY: the caller has the processor feature.
+        unsafe { stage::<L, X>(v) };
+    }
+}
+
 /// Sorts each register whose lanes are bitonic.
 #[inline(always)]
 unsafe fn settle<L: Lane, const K: usize>(v: &mut [L::Register; K]) {
     // SAFETY: the caller has the processor feature.
     unsafe {
         if L::LANES > 8 {
-            v.iter_mut().for_each(|v| stage::<L, 8>(v));
+            stages::<L, 8>(v);
         }
         if L::LANES > 4 {
-            v.iter_mut().for_each(|v| stage::<L, 4>(v));
+            stages::<L, 4>(v);
         }
-        v.iter_mut().for_each(|v| stage::<L, 2>(v));
-        v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        stages::<L, 2>(v);
+        stages::<L, 1>(v);
     }
 }
 
@@ -33,19 +42,19 @@ unsafe fn settle<L: Lane, const K: usize>(v: &mut [L::Register; K]) {
 unsafe fn each<L: Lane, const K: usize>(v: &mut [L::Register; K]) {
     // SAFETY: the caller has the processor feature.
     unsafe {
-        v.iter_mut().for_each(|v| stage::<L, 1>(v));
-        v.iter_mut().for_each(|v| stage::<L, 3>(v));
-        v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        stages::<L, 1>(v);
+        stages::<L, 3>(v);
+        stages::<L, 1>(v);
         if L::LANES > 4 {
-            v.iter_mut().for_each(|v| stage::<L, 7>(v));
-            v.iter_mut().for_each(|v| stage::<L, 2>(v));
-            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+            stages::<L, 7>(v);
+            stages::<L, 2>(v);
+            stages::<L, 1>(v);
         }
         if L::LANES > 8 {
-            v.iter_mut().for_each(|v| stage::<L, 15>(v));
-            v.iter_mut().for_each(|v| stage::<L, 4>(v));
-            v.iter_mut().for_each(|v| stage::<L, 2>(v));
-            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+            stages::<L, 15>(v);
+            stages::<L, 4>(v);
+            stages::<L, 2>(v);
+            stages::<L, 1>(v);
         }
     }
 }
@@ -136,19 +145,19 @@ unsafe fn columns<L: Lane>(v: &mut [L::Register; REGISTERS]) {
         mirror::<L, 1>(v);
         halve::<L>(v);
         mirror::<L, 3>(v);
-        v.iter_mut().for_each(|v| stage::<L, 1>(v));
+        stages::<L, 1>(v);
         halve::<L>(v);
         if L::LANES > 4 {
             mirror::<L, 7>(v);
-            v.iter_mut().for_each(|v| stage::<L, 2>(v));
-            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+            stages::<L, 2>(v);
+            stages::<L, 1>(v);
             halve::<L>(v);
         }
         if L::LANES > 8 {
             mirror::<L, 15>(v);
-            v.iter_mut().for_each(|v| stage::<L, 4>(v));
-            v.iter_mut().for_each(|v| stage::<L, 2>(v));
-            v.iter_mut().for_each(|v| stage::<L, 1>(v));
+            stages::<L, 4>(v);
+            stages::<L, 2>(v);
+            stages::<L, 1>(v);
             halve::<L>(v);
         }
         L::turn(v);

@@ -16,6 +16,11 @@ impl Ladder {
         self.residency.as_ref()
     }
 
+    /// The kernels made so far: their number does not grow with the shapes that a program has.
+    pub fn kernel_count(&self) -> usize {
+        self.kernels.count()
+    }
+
     /// What to say at the end of a run whose arrays did not find room on the device.
     pub fn budget_note(&self) -> Option<String> {
         let residency = self.residency.as_ref()?;
