@@ -1,5 +1,5 @@
 ;;; Loaded after a program: runs its (bench) for a while and prints the seconds of the processor for one run, the
-;;; least of five rounds, and the value. Portable, so that each implementation runs the same.
+;;; median of five rounds, and the value. Portable, so that each implementation runs the same.
 (defun seconds-of (count)
   (let ((start (get-internal-run-time)))
     (dotimes (i count) (bench))
@@ -9,7 +9,7 @@
     (loop (let ((seconds (seconds-of count)))
             (when (>= seconds 0.15d0) (return))
             (setq count (* count 2))))
-    (let ((best (seconds-of count)))
-      (dotimes (i 4) (setq best (min best (seconds-of count))))
-      (format t "~&seconds ~,9F value ~A~%" (/ best count) value))))
+    (let ((rounds nil))
+      (dotimes (i 5) (push (seconds-of count) rounds))
+      (format t "~&seconds ~,9F value ~A~%" (/ (third (sort rounds #'<)) count) value))))
 (measure)

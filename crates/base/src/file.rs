@@ -8,7 +8,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a file by way of `write`; when that fails, `path` is as it was before.
+/// Writes a file by way of `write`; when that fails, `path` is as it was before. One that is replaced
+/// keeps its permissions.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
@@ -20,7 +21,12 @@ pub fn replace(
         return finish(&mut file, write).map_err(failed);
     }
     let part = part_of(&target).map_err(failed)?;
-    let outcome = fill(&part, write).and_then(|()| fs::rename(&part, &target));
+    let outcome = fill(&part, write).and_then(|()| {
+        if let Ok(old) = fs::metadata(&target) {
+            fs::set_permissions(&part, old.permissions())?;
+        }
+        fs::rename(&part, &target)
+    });
     outcome.map_err(|e| {
         // What cannot be removed either is named by the error that follows.
         let _ = fs::remove_file(&part);
@@ -104,6 +110,13 @@ mod tests {
         });
         assert!(e.unwrap_err().message().ends_with("out.txt: disk full"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+            replace(&path, |f| f.write_all(b"new")).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
+        }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert_eq!(replace(&folder.join("no/x"), |_| Ok(())).unwrap_err().kind(), ErrorKind::File);
         fs::remove_dir_all(&folder).unwrap();

@@ -8,8 +8,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::commands::Invocation;
-use crate::failure::{Exit, Failure, plain};
-use crate::screen;
+use crate::failure::{Exit, Failure};
+use crate::{folders, screen};
 
 /// `rung fmt PATH...`.
 pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
@@ -37,20 +37,12 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
 
 /// A program, or those in a directory and below.
 fn programs(path: &Path) -> Vec<PathBuf> {
-    if !path.is_dir() {
-        return vec![path.to_path_buf()];
+    match path.is_dir() {
+        true => {
+            folders::files_below(path, |name| name.ends_with(".lisp") || name.ends_with(".asd"))
+        }
+        false => vec![path.to_path_buf()],
     }
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.file_name().is_none_or(|name| !name.as_encoded_bytes().starts_with(b"."))
-        })
-        .filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == "lisp" || e == "asd"))
-        .flat_map(|path| programs(&path))
-        .collect();
-    found.sort();
-    found
 }
 
 fn filter(width: usize) -> Result<i32, Failure> {
@@ -77,17 +69,8 @@ fn one(path: &Path, width: usize, check: bool, to_output: bool) -> Result<bool, 
         crate::printed(screen::print(&format!("{name}\n")))?;
         return Ok(true);
     }
-    let failed = |error: std::io::Error| {
-        Failure::new(Exit::File, format!("cannot write {name}: {}", plain(&error)))
-    };
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let written = std::fs::File::create(&beside).and_then(|mut file| {
-        file.write_all(result.as_bytes())?;
-        file.set_permissions(std::fs::metadata(path)?.permissions())?;
-        std::fs::rename(&beside, path)
-    });
-    written.map_err(failed)?;
+    let written = rung_base::file::replace(path, |file| file.write_all(result.as_bytes()));
+    written.map_err(|error| Failure::new(Exit::File, error.message()))?;
     screen::mutter(&format!("wrote {name}\n"));
     Ok(true)
 }

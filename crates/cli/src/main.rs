@@ -13,6 +13,7 @@ mod crash;
 mod doctor;
 mod failure;
 mod flags;
+mod folders;
 mod help;
 mod interrupt;
 mod layout;

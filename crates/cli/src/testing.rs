@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::commands::Invocation;
 use crate::failure::{Exit, Failure, plain};
-use crate::screen;
+use crate::{folders, screen};
 
 /// The line with which a process ends its report: passed, failed, skipped.
 const COUNTS: &str = "#counts ";
@@ -66,9 +66,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
 /// A file, the `*-test.lisp` of a directory and below, or a system.
 fn subjects_of(path: &Path) -> Result<Vec<Subject>, Failure> {
     if path.is_dir() {
-        let mut found = Vec::new();
-        collect(path, &mut found);
-        found.sort();
+        let found = folders::files_below(path, |name| name.ends_with("-test.lisp"));
         return Ok(found.into_iter().map(Subject::File).collect());
     }
     if path.exists() {
@@ -78,18 +76,6 @@ fn subjects_of(path: &Path) -> Result<Vec<Subject>, Failure> {
     match name.ends_with(".lisp") || name.starts_with(['/', '.']) {
         true => Err(Failure::unreadable(path, &std::io::ErrorKind::NotFound.into())),
         false => Ok(vec![Subject::System(name.into_owned())]),
-    }
-}
-
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') {
-            collect(&path, found);
-        } else if name.ends_with("-test.lisp") {
-            found.push(path);
-        }
     }
 }
 

@@ -85,7 +85,7 @@ pub const FLAGS: &[Flag] = &[
         commands: &["test"],
         summary: "files that are tested at once (1)",
         apply: |request, given, _| {
-            request.jobs = usize::try_from(given.integer()).unwrap_or(1);
+            request.jobs = usize::try_from(given.integer()).unwrap_or(request.jobs);
             Ok(())
         },
         ..FLAG
@@ -97,7 +97,7 @@ pub const FLAGS: &[Flag] = &[
         commands: &["fmt"],
         summary: "columns of a line (80)",
         apply: |request, given, _| {
-            request.width = usize::try_from(given.integer()).unwrap_or(80);
+            request.width = usize::try_from(given.integer()).unwrap_or(request.width);
             Ok(())
         },
         ..FLAG

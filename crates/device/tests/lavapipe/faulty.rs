@@ -1,12 +1,11 @@
 //! A device that fails when it is told to: the n-th call of a kind, or every call from there on. It
-//! may also say other things of itself, have little free memory, or be slow to answer.
-//! The tests of `rung-ops` and of `rung` include this file too.
+//! may also say other things of itself, or have little free memory.
+//! The tests of `rung-ops` include this file too.
 
 use rung_device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
 use rung_kernel::Launch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// What can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,6 @@ pub struct Faulty {
     info: Info,
     fault: Option<Fault>,
     free: Option<u64>,
-    latency: Duration,
     calls: [AtomicU64; 4],
     lost: AtomicU64,
     pub synchronized: AtomicU64,
@@ -47,8 +45,7 @@ impl Faulty {
     pub fn new(inner: Arc<dyn Device>, fault: Option<Fault>) -> Faulty {
         let info = inner.info().clone();
         let (calls, lost, synchronized) = Default::default();
-        let (free, latency) = (None, Duration::ZERO);
-        Faulty { inner, info, fault, free, latency, calls, lost, synchronized }
+        Faulty { inner, info, fault, free: None, calls, lost, synchronized }
     }
 
     /// With another word about itself.
@@ -60,12 +57,6 @@ impl Faulty {
     /// With so many bytes free, whatever is allocated.
     pub fn with_free(mut self, bytes: u64) -> Faulty {
         self.free = Some(bytes);
-        self
-    }
-
-    /// Whatever waits for it waits so much longer.
-    pub fn with_latency(mut self, latency: Duration) -> Faulty {
-        self.latency = latency;
         self
     }
 
@@ -125,14 +116,12 @@ impl Device for Faulty {
 
     fn download(&self, buffer: &Buffer, into: &mut [u8]) -> Outcome<()> {
         self.may(Call::Download)?;
-        std::thread::sleep(self.latency);
         // A failed copy may have written anything.
         self.inner.download(buffer, into)
     }
 
     fn synchronize(&self) -> Outcome<()> {
         self.synchronized.fetch_add(1, Ordering::Relaxed);
-        std::thread::sleep(self.latency);
         self.inner.synchronize()
     }
 
