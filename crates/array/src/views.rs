@@ -46,6 +46,15 @@ impl Array {
         }
     }
 
+    /// The same elements under another shape of the same size, where that needs no copy.
+    pub fn reshaped_view(&self, shape: &Shape) -> Option<Array> {
+        let strides = match self.is_contiguous() {
+            true => shape.strides(),
+            false => split_or_joined(&self.shape, &self.strides, shape)?,
+        };
+        Some(self.with_layout(shape.clone(), strides, self.offset))
+    }
+
     /// The same elements in row-major order under another shape of the same size.
     pub fn reshape(&self, shape: Shape) -> Result<Array> {
         if shape.size() != self.size() {
@@ -59,12 +68,8 @@ impl Array {
                 ),
             ));
         }
-        if self.is_contiguous() {
-            let strides = shape.strides();
-            return Ok(self.with_layout(shape, strides, self.offset));
-        }
-        if let Some(strides) = split_or_joined(&self.shape, &self.strides, &shape) {
-            return Ok(self.with_layout(shape, strides, self.offset));
+        if let Some(view) = self.reshaped_view(&shape) {
+            return Ok(view);
         }
         let packed = self.to_owned_copy()?;
         let strides = shape.strides();

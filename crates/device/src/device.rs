@@ -44,23 +44,34 @@ pub trait Device: Send + Sync {
     fn synchronize(&self) -> Outcome<()>;
 }
 
+/// Parts of a buffer begin at multiples of so many bytes: the most that a device may ask for.
+pub const PART: usize = 256;
+
 /// Device memory, freed when the last clone is dropped (after the queue has passed its last use).
 #[derive(Clone)]
 pub struct Buffer {
     pub(crate) inner: Arc<dyn Any + Send + Sync>,
+    /// The byte at which it begins in its memory.
+    pub(crate) start: usize,
     bytes: usize,
     capacity: usize,
 }
 
 impl Buffer {
     pub(crate) fn new(inner: Arc<dyn Any + Send + Sync>, bytes: usize) -> Buffer {
-        Buffer { inner, bytes, capacity: bytes }
+        Buffer { inner, start: 0, bytes, capacity: bytes }
     }
 
     /// A buffer of no device, for a place that has given its own away.
     pub(crate) fn none() -> Buffer {
         static NONE: LazyLock<Arc<()>> = LazyLock::new(|| Arc::new(()));
         Buffer::new(NONE.clone(), 0)
+    }
+
+    /// A part of it, which a kernel sees as a buffer of its own; it begins at a multiple of `PART`.
+    pub fn part(&self, start: usize, bytes: usize) -> Buffer {
+        debug_assert!(start.is_multiple_of(PART) && start + bytes <= self.capacity);
+        Buffer { inner: self.inner.clone(), start: self.start + start, bytes, capacity: bytes }
     }
 
     /// The size that was asked for.
@@ -117,6 +128,8 @@ pub struct Info {
     pub max_binding: u64,
     /// Most bytes of one buffer.
     pub max_buffer: u64,
+    /// Most buffers of one kernel.
+    pub max_buffers: u32,
     /// Most groups of a launch along one axis.
     pub max_groups: u32,
     /// Bytes of its largest memory, where the driver tells.

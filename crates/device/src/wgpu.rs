@@ -153,8 +153,11 @@ impl WgpuDevice {
                 binding: i as u32,
                 resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                     buffer,
-                    offset: 0,
-                    size: std::num::NonZeroU64::new(size_of_buffer(buffers[i].bytes())),
+                    offset: buffers[i].start as u64,
+                    size: std::num::NonZeroU64::new(match buffers[i].start {
+                        0 => size_of_buffer(buffers[i].bytes()),
+                        _ => (buffers[i].bytes() as u64).next_multiple_of(4).max(4),
+                    }),
                 }),
             })
             .collect();
@@ -179,7 +182,7 @@ impl WgpuDevice {
             return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
         }
         let overlaps = |i: usize| {
-            kernel.bindings[i].access == Access::ReadWrite
+            kernel.bindings[i].access != Access::Read
                 && buffers.iter().enumerate().any(|(j, b)| {
                     i != j
                         && Arc::as_ptr(&b.inner).cast::<()>()

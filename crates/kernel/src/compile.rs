@@ -4,7 +4,7 @@
 //! Every failure is an error value with the kernel's key; a failure here is our own mistake, not
 //! the user's, so its kind is `Internal`. PTX and MSL writers will start from the same module.
 
-use crate::kernel::{Access, Kernel, Variants, wgsl_type};
+use crate::kernel::{Access, Kernel, Variants, per_word, wgsl_type};
 use crate::{prelude, spirv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use rung_base::{Error, ErrorKind, Result};
@@ -55,9 +55,14 @@ pub fn full_text(kernel: &Kernel, variants: &Variants) -> Result<String> {
     for (i, binding) in kernel.bindings.iter().enumerate() {
         let access = match binding.access {
             Access::Read => "read",
-            Access::ReadWrite => "read_write",
+            Access::ReadWrite | Access::Shared => "read_write",
         };
-        let element = wgsl_type(binding.element)?;
+        let element = match binding.access {
+            Access::Shared => "atomic<u32>",
+            // Several in a word: `cells` reads and writes them.
+            _ if per_word(binding.element) > 1 => "u32",
+            _ => wgsl_type(binding.element)?,
+        };
         let _ = writeln!(
             text,
             "@group(0) @binding({i}) var<storage, {access}> b{i}: array<{element}>;"

@@ -28,7 +28,8 @@ pub fn real_name(width: Width) -> &'static str {
     words(width).real
 }
 
-/// `fn name(x0: T, x1: T, ...) -> T` (or `-> bool` for a relation) and the tables it reads.
+/// `fn name(x0: T, x1: T, ...) -> T` (or `-> bool` for a relation, an array of several results) and
+/// the tables it reads. T is the width's real type, or its bits for a definition of integers.
 pub fn function(name: &str, graph: &Graph, arguments: usize) -> String {
     let w = words(graph.width);
     let mut text = String::new();
@@ -45,17 +46,27 @@ pub fn function(name: &str, graph: &Graph, arguments: usize) -> String {
             entries = entries.join(", ")
         );
     }
-    let parameters: Vec<String> = (0..arguments).map(|i| format!("x{i}: {}", w.real)).collect();
-    let result = match graph.kind(graph.result()) {
+    let argument = if graph.is_whole() { w.bits } else { w.real };
+    let parameters: Vec<String> = (0..arguments).map(|i| format!("x{i}: {argument}")).collect();
+    let one = match graph.kind(graph.result()) {
         Kind::Real => w.real,
         Kind::Bits => w.bits,
         Kind::Mask => "bool",
     };
+    let (result, value) = match &graph.outputs[..] {
+        [output] => (one.to_string(), format!("v{output}")),
+        outputs => {
+            let all: Vec<String> = outputs.iter().map(|output| format!("v{output}")).collect();
+            let result = format!("array<{one}, {}>", outputs.len());
+            let value = format!("{result}({})", all.join(", "));
+            (result, value)
+        }
+    };
     let _ = writeln!(text, "fn {name}({}) -> {result} {{", parameters.join(", "));
     for (id, node) in graph.nodes.iter().enumerate() {
-        let _ = writeln!(text, "    let v{id} = {};", value(node, graph.width, name, &tables));
+        let _ = writeln!(text, "    let v{id} = {};", node_value(node, graph.width, name, &tables));
     }
-    let _ = writeln!(text, "    return v{};\n}}", graph.result());
+    let _ = writeln!(text, "    return {value};\n}}");
     text
 }
 
@@ -92,10 +103,10 @@ fn sign_masked(a: Id, operator: &str, bits: u64, w: Words, width: Width) -> Stri
     format!("bitcast<{}>(bitcast<{}>(v{a}) {operator} {mask})", w.real, w.bits)
 }
 
-fn value(node: &Node, width: Width, name: &str, tables: &[&'static [u64]]) -> String {
+fn node_value(node: &Node, width: Width, name: &str, tables: &[&'static [u64]]) -> String {
     let w = words(width);
     match *node {
-        Node::Input(n) => format!("x{n}"),
+        Node::Input(n) | Node::BitsInput(n) => format!("x{n}"),
         Node::RealConstant(bits) => format!("bitcast<{}>({})", w.real, constant(bits, width)),
         Node::BitsConstant(bits) => constant(bits, width),
         Node::MaskConstant(truth) => truth.to_string(),

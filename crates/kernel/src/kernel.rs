@@ -21,6 +21,8 @@ pub enum Access {
     Read,
     /// The kernel writes it, and may read it.
     ReadWrite,
+    /// Several invocations write parts of one word, which holds several elements.
+    Shared,
 }
 
 /// One buffer of a kernel; the text calls buffer `i` `b<i>`.
@@ -42,6 +44,17 @@ impl Binding {
     pub fn write(element: ElementType) -> Binding {
         Binding { element, access: Access::ReadWrite }
     }
+
+    /// A buffer of which each invocation writes single elements.
+    pub fn write_single(element: ElementType) -> Binding {
+        let access = if per_word(element) > 1 { Access::Shared } else { Access::ReadWrite };
+        Binding { element, access }
+    }
+}
+
+/// How many elements one word of a buffer holds; an element of a word or two is one.
+pub fn per_word(element: ElementType) -> usize {
+    (4 / element.size()).max(1)
 }
 
 /// A compute kernel: its entry point is `main`.
@@ -67,7 +80,9 @@ impl Kernel {
 
     /// Whether the text needs 64-bit integers on the device.
     pub fn needs_i64(&self) -> bool {
-        mentions(&self.text, "u64") || mentions(&self.text, "i64")
+        self.bindings.iter().any(|b| b.element == ElementType::I64)
+            || mentions(&self.text, "u64")
+            || mentions(&self.text, "i64")
     }
 }
 
@@ -145,7 +160,7 @@ pub struct Demands {
     pub nearest_even: bool,
 }
 
-/// The WGSL name of an element type that kernels can hold.
+/// The WGSL name of an element type of which each element has its own place.
 pub fn wgsl_type(element: ElementType) -> Result<&'static str> {
     match element {
         ElementType::F64 => Ok("f64"),

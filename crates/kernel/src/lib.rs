@@ -2,11 +2,12 @@
 //! written as SPIR-V in which no driver may contract or reorder float arithmetic.
 //!
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
-//! first, then `compile`, then the templates: `map`, `broadcast`, `fold`, `rows`,
-//! `product`, `fill`.
+//! first, then `compile` and `cells`, then the templates: `map`, `broadcast`, `step`, `pick`,
+//! `fold`, `position`, `scan`, `sort`, `locate`, `windows`, `rows`, `product`, `fill`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod cells;
 pub mod compile;
 pub mod expression;
 pub mod kernel;
@@ -16,4 +17,6 @@ mod templates;
 
 pub use compile::{ENTRY_POINT, compile};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
-pub use templates::{broadcast, fill, fold, map, product, rows};
+pub use templates::{
+    broadcast, fill, fold, locate, map, pick, position, product, rows, scan, sort, step, windows,
+};

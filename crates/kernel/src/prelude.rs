@@ -2,7 +2,7 @@
 //! device needs: its own instruction where the self-test saw it round correctly, else software.
 //!
 //! `fused_T(a, b, c)`, `divide_T(a, b)` and `root_T(a)` for T = f32, f64, and `high_product_U` for
-//! U = u32, u64. A text gets exactly the functions it calls and those that they call, so a kernel
+//! U = u32, u64; and the conversions that `cells` writes. A text gets exactly the functions it calls and those that they call, so a kernel
 //! without doubles stays without doubles. The software ones are exact for every operand,
 //! subnormals, infinities and overflow included.
 
@@ -14,7 +14,7 @@ struct Piece {
     text: fn(&Variants) -> &'static str,
 }
 
-const PIECES: [Piece; 13] = [
+const PIECES: [Piece; 19] = [
     Piece {
         names: &["fused_f32"],
         text: |v| match (v.software_fma_f32, v.without_f64) {
@@ -75,6 +75,12 @@ const PIECES: [Piece; 13] = [
     },
     Piece { names: &["high_product_u64"], text: |_| include_str!("prelude/high_product_u64.wgsl") },
     Piece { names: &["high_product_u32"], text: |_| include_str!("prelude/high_product_u32.wgsl") },
+    Piece { names: &["widened_f16"], text: |_| include_str!("prelude/widened_f16.wgsl") },
+    Piece { names: &["narrowed_f16"], text: |_| include_str!("prelude/narrowed_f16.wgsl") },
+    Piece { names: &["narrowed_bf16"], text: |_| include_str!("prelude/narrowed_bf16.wgsl") },
+    Piece { names: &["odd_f32"], text: |_| include_str!("prelude/odd_f32.wgsl") },
+    Piece { names: &["double_of_whole"], text: |_| include_str!("prelude/double_of_whole.wgsl") },
+    Piece { names: &["single_of_whole"], text: |_| include_str!("prelude/single_of_whole.wgsl") },
 ];
 
 /// The prelude functions that `text` calls, and those that they call.

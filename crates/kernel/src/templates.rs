@@ -4,9 +4,16 @@
 pub mod broadcast;
 pub mod fill;
 pub mod fold;
+pub mod locate;
 pub mod map;
+pub mod pick;
+pub mod position;
 pub mod product;
 pub mod rows;
+pub mod scan;
+pub mod sort;
+pub mod step;
+pub mod windows;
 
 use crate::kernel::{Launch, MAX_GROUPS, word};
 use rung_base::Result;

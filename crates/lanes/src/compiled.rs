@@ -80,6 +80,6 @@ compiled!(Of1, 1:
 compiled!(Of2, 2:
     Add Sub Mul Div Maximum Minimum Atan2 Hypot CopySign Power
     GeluGradient GeluTanhGradient LargerNumber SmallerNumber);
-compiled!(Of3, 3: Clip);
+compiled!(Of3, 3: Clip Choose);
 compiled!(Holds, 2:
     Equal NotEqual Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr LogicalXor);

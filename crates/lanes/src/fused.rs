@@ -18,8 +18,9 @@ const CHUNK_BYTES: usize = 8 << 10;
 /// with these; over 100,000, in L3, chunks of 8 KiB took 85 us, these 120.
 const FAR_CHUNK_BYTES: usize = 2 << 10;
 
-/// One step of a program: an operand is put on the stack, or a function takes its arguments from
-/// there, the last one on top, and leaves its result.
+/// One step of a program: an operand or a value that is there already is put on the stack, a function
+/// takes its arguments from there, the last one on top, and leaves its result, or values are taken
+/// away from under others.
 #[derive(Clone, Copy)]
 pub struct Step(Kind);
 
@@ -29,6 +30,8 @@ enum Kind {
     One(&'static Compiled<1>),
     Two(&'static Compiled<2>),
     Three(&'static Compiled<3>),
+    Again(usize),
+    Slide { keep: usize, drop: usize },
 }
 
 impl Step {
@@ -52,10 +55,20 @@ impl Step {
         Step(Kind::Three(F::COMPILED))
     }
 
-    /// How many values it takes from the stack.
+    /// The value at this place of the stack, counted from its bottom.
+    pub const fn again(place: usize) -> Step {
+        Step(Kind::Again(place))
+    }
+
+    /// Takes away the `drop` values under the upper `keep` ones.
+    pub const fn slide(keep: usize, drop: usize) -> Step {
+        Step(Kind::Slide { keep, drop })
+    }
+
+    /// How many values a function takes from the stack.
     const fn arity(self) -> usize {
         match self.0 {
-            Kind::Operand(_) => 0,
+            Kind::Operand(_) | Kind::Again(_) | Kind::Slide { .. } => 0,
             Kind::One(_) => 1,
             Kind::Two(_) => 2,
             Kind::Three(_) => 3,
@@ -136,6 +149,10 @@ fn depth(program: &[Step], operands: usize) -> usize {
     for step in program {
         now = match step.0 {
             Kind::Operand(k) if k >= operands => None,
+            Kind::Again(place) if place >= now => None,
+            Kind::Slide { keep, drop } => {
+                now.checked_sub(drop).filter(|left| keep > 0 && *left >= keep)
+            }
             _ => now.checked_sub(step.arity()).map(|rest| rest + 1),
         }
         .expect("a fused program reads an operand or argument that is not there");
@@ -154,6 +171,8 @@ impl<T: Float> Shared<'_, T> {
     unsafe fn run(&self, at: usize, count: usize, rooms: &mut [T]) {
         let rooms = rooms.as_mut_ptr();
         let out = self.out.wrapping_add(at);
+        // Behind the last function nothing is computed, so that its value is the result.
+        let last = self.program.iter().rposition(|step| step.arity() > 0);
         let mut stack: SmallVec<[*const T; 8]> = SmallVec::new();
         for (i, step) in self.program.iter().enumerate() {
             match step.0 {
@@ -166,9 +185,14 @@ impl<T: Float> Shared<'_, T> {
                     }
                     stack.push(from);
                 }
+                Kind::Again(place) => stack.push(stack[place]),
+                Kind::Slide { keep, drop } => {
+                    // SAFETY: as above; every value of the stack holds `count` elements.
+                    unsafe { self.slide(&mut stack, rooms, [keep, drop], count) };
+                }
                 _ => {
                     let base = stack.len() - step.arity();
-                    let last = i + 1 == self.program.len();
+                    let last = last == Some(i) && self.ends(i, base);
                     let to = if last { out } else { rooms.wrapping_add(base * self.chunk) };
                     let from = std::array::from_fn(|k| stack[(base + k).min(stack.len() - 1)]);
                     // SAFETY: every argument and the result hold `count` elements; a result may
@@ -187,6 +211,63 @@ impl<T: Float> Shared<'_, T> {
 }
 
 impl<T: Float> Shared<'_, T> {
+    /// Whether the value that step `i` leaves at a place of the stack is the program's: what lies
+    /// below it is all that is taken away after it.
+    fn ends(&self, i: usize, place: usize) -> bool {
+        let mut below = place;
+        for step in &self.program[i + 1..] {
+            match step.0 {
+                Kind::Slide { keep: 1, drop } => below = below.saturating_sub(drop),
+                _ => return false,
+            }
+        }
+        below == 0
+    }
+
+    /// Takes away the `drop` values under the upper `keep` ones, each of which ends up in a room of
+    /// its own place or lies where no room is.
+    ///
+    /// # Safety
+    /// As `run`; every value of the stack holds `count` elements.
+    unsafe fn slide(
+        &self,
+        stack: &mut SmallVec<[*const T; 8]>,
+        rooms: *mut T,
+        [keep, drop]: [usize; 2],
+        count: usize,
+    ) {
+        let top = stack.len();
+        let (from, to) = (top - keep, top - keep - drop);
+        let room = |place: usize| rooms.wrapping_add(place * self.chunk);
+        // Rooms that others will be copied into, or that later values will take.
+        let (first, end) = (room(to).cast_const(), room(top).cast_const());
+        let passes = |x: *const T| x >= first && x < end;
+        if keep > 1 {
+            // A value may lie in a room that another one of them is copied into.
+            for place in from..top {
+                let (x, own) = (stack[place], room(place));
+                if passes(x) && x != own.cast_const() {
+                    // SAFETY: the caller's promise; no value above `from` lies in this room, for
+                    // each there lies in its own or below.
+                    unsafe { std::ptr::copy(x, own, count) };
+                    stack[place] = own;
+                }
+            }
+        }
+        for place in 0..keep {
+            let x = stack[from + place];
+            if passes(x) && x != room(to + place).cast_const() {
+                // SAFETY: the caller's promise; lower places are copied first, so that nothing is
+                // written before it is read.
+                unsafe { std::ptr::copy(x, room(to + place), count) };
+                stack[to + place] = room(to + place);
+            } else {
+                stack[to + place] = x;
+            }
+        }
+        stack.truncate(to + keep);
+    }
+
     /// # Safety
     /// As `chunk`.
     unsafe fn apply(
@@ -200,7 +281,7 @@ impl<T: Float> Shared<'_, T> {
         // SAFETY: the caller's promise.
         unsafe {
             match step.0 {
-                Kind::Operand(_) => {}
+                Kind::Operand(_) | Kind::Again(_) | Kind::Slide { .. } => {}
                 Kind::One(f) => elementwise::chunk(self.level, f.runner(), from, to, count, stream),
                 Kind::Two(f) => elementwise::chunk(self.level, f.runner(), from, to, count, stream),
                 Kind::Three(f) => {

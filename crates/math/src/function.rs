@@ -4,6 +4,7 @@
 //! holds the traits and the functions that take a handful of primitives (spec linalg 1.8).
 
 use crate::real::{Bits, Mask, Real};
+use crate::whole::Whole;
 
 /// A function of one number.
 pub trait Unary: Copy + Default + Send + Sync + 'static {
@@ -35,22 +36,35 @@ pub trait IntegerBinary: Copy + Default + Send + Sync + 'static {
     fn at(a: i64, b: i64) -> i64;
 }
 
+/// The same in the vocabulary that can be recorded.
+pub trait WholeBinary: Copy + Default + Send + Sync + 'static {
+    /// The definition.
+    fn at<I: Whole>(a: I, b: I) -> I;
+}
+
+impl<F: WholeBinary> IntegerBinary for F {
+    #[inline(always)]
+    fn at(a: i64, b: i64) -> i64 {
+        <F as WholeBinary>::at(a, b)
+    }
+}
+
 /// The meaning of a `Unary` for integers; results wrap.
 pub trait IntegerUnary: Copy + Default + Send + Sync + 'static {
     /// The definition.
-    fn at(x: i64) -> i64;
+    fn at<I: Whole>(x: I) -> I;
 }
 
 /// The meaning of a `Ternary` for integers.
 pub trait IntegerTernary: Copy + Default + Send + Sync + 'static {
     /// The definition.
-    fn at(a: i64, b: i64, c: i64) -> i64;
+    fn at<I: Whole>(a: I, b: I, c: I) -> I;
 }
 
 /// The meaning of a `Compare` for integers.
 pub trait IntegerCompare: Copy + Default + Send + Sync + 'static {
     /// The definition.
-    fn at(a: i64, b: i64) -> bool;
+    fn at<I: Whole>(a: I, b: I) -> I::Mask;
 }
 
 macro_rules! unary {
@@ -67,7 +81,7 @@ macro_rules! unary {
         unary!($(#[$doc])* $name, |$x| $body);
         impl IntegerUnary for $name {
             #[inline(always)]
-            fn at($x: i64) -> i64 { $integers }
+            fn at<I: Whole>($x: I) -> I { $integers }
         }
     };
 }
@@ -84,9 +98,9 @@ macro_rules! binary {
     };
     ($(#[$doc:meta])* $name:ident, |$a:ident, $b:ident| $body:expr, integers $integers:expr) => {
         binary!($(#[$doc])* $name, |$a, $b| $body);
-        impl IntegerBinary for $name {
+        impl WholeBinary for $name {
             #[inline(always)]
-            fn at($a: i64, $b: i64) -> i64 { $integers }
+            fn at<I: Whole>($a: I, $b: I) -> I { $integers }
         }
     };
 }
@@ -102,11 +116,14 @@ macro_rules! compare {
         }
         impl IntegerCompare for $name {
             #[inline(always)]
-            fn at($a: i64, $b: i64) -> bool { $integers }
+            fn at<I: Whole>($a: I, $b: I) -> I::Mask { $integers }
         }
     };
 }
 
+unary!(
+    /// x: what a copy writes.
+    Itself, |x| x, integers x);
 unary!(
     /// The square root: NaN for negative numbers, -0.0 for -0.0.
     Sqrt, |x| x.sqrt());
@@ -132,7 +149,7 @@ Sign, |x| {
 }, integers x.signum());
 unary!(
     /// The larger of x and +0.0, so +0.0 for -0.0; NaN for NaN.
-    Relu, |x| <Maximum as Binary>::at(x, R::constant(0.0)), integers x.max(0));
+    Relu, |x| <Maximum as Binary>::at(x, R::constant(0.0)), integers x.larger(I::constant(0)));
 
 binary!(
     /// a + b.
@@ -153,7 +170,7 @@ binary!(
         let larger = R::select(a.less(b), b, a);
         let larger = R::select(a.equal(b), equal, larger);
         R::select(a.is_nan().or(b.is_nan()), R::canonical_nan(), larger)
-    }, integers a.max(b));
+    }, integers a.larger(b));
 binary!(
     /// The smaller; canonical NaN if either is NaN; -0.0 counts as below +0.0.
     Minimum, |a, b| {
@@ -161,39 +178,39 @@ binary!(
         let smaller = R::select(b.less(a), b, a);
         let smaller = R::select(a.equal(b), equal, smaller);
         R::select(a.is_nan().or(b.is_nan()), R::canonical_nan(), smaller)
-    }, integers a.min(b));
+    }, integers a.smaller(b));
 
 binary!(
     /// The larger; a NaN counts as absent, so the result is NaN only if both are.
     LargerNumber, |a, b| {
         let other = R::select(b.is_nan(), a, <Maximum as Binary>::at(a, b));
         R::select(a.is_nan(), b, other)
-    }, integers a.max(b));
+    }, integers a.larger(b));
 binary!(
     /// The smaller; a NaN counts as absent, so the result is NaN only if both are.
     SmallerNumber, |a, b| {
         let other = R::select(b.is_nan(), a, <Minimum as Binary>::at(a, b));
         R::select(a.is_nan(), b, other)
-    }, integers a.min(b));
+    }, integers a.smaller(b));
 
 compare!(
     /// a = b; false with NaN.
-    Equal, |a, b| a.equal(b), integers a == b);
+    Equal, |a, b| a.equal(b), integers a.equal(b));
 compare!(
     /// Not (a = b); true with NaN.
-    NotEqual, |a, b| a.equal(b).not(), integers a != b);
+    NotEqual, |a, b| a.equal(b).not(), integers a.equal(b).not());
 compare!(
     /// a > b; false with NaN.
-    Greater, |a, b| b.less(a), integers a > b);
+    Greater, |a, b| b.less(a), integers b.less(a));
 compare!(
     /// a >= b; false with NaN.
-    GreaterEqual, |a, b| b.less_equal(a), integers a >= b);
+    GreaterEqual, |a, b| b.less_equal(a), integers a.less(b).not());
 compare!(
     /// a < b; false with NaN.
-    Less, |a, b| a.less(b), integers a < b);
+    Less, |a, b| a.less(b), integers a.less(b));
 compare!(
     /// a <= b; false with NaN.
-    LessEqual, |a, b| a.less_equal(b), integers a <= b);
+    LessEqual, |a, b| a.less_equal(b), integers b.less(a).not());
 
 /// minimum(maximum(a, low), high).
 #[derive(Clone, Copy, Default, Debug)]
@@ -202,6 +219,23 @@ impl Ternary for Clip {
     #[inline(always)]
     fn at<R: Real>(a: R, low: R, high: R) -> R {
         <Minimum as Binary>::at(<Maximum as Binary>::at(a, low), high)
+    }
+}
+
+/// yes where the mask is not zero (NaN is not), else no; of (mask, yes, no).
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Choose;
+impl Ternary for Choose {
+    #[inline(always)]
+    fn at<R: Real>(mask: R, yes: R, no: R) -> R {
+        R::select(mask.equal(R::constant(0.0)), no, yes)
+    }
+}
+
+impl IntegerTernary for Choose {
+    #[inline(always)]
+    fn at<I: Whole>(mask: I, yes: I, no: I) -> I {
+        I::select(mask.equal(I::constant(0)), no, yes)
     }
 }
 
@@ -231,8 +265,8 @@ impl Close {
 
 impl IntegerTernary for Clip {
     #[inline(always)]
-    fn at(a: i64, low: i64, high: i64) -> i64 {
-        a.max(low).min(high)
+    fn at<I: Whole>(a: I, low: I, high: I) -> I {
+        a.larger(low).smaller(high)
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Kind {
 pub enum Node {
     /// The n-th argument of the definition, a real.
     Input(u32),
+    /// The n-th argument of a definition of integers.
+    BitsInput(u32),
     /// A real with these bits (low 32 for F32).
     RealConstant(u64),
     BitsConstant(u64),
@@ -78,7 +80,9 @@ impl Node {
     pub fn operands(&self) -> impl Iterator<Item = Id> + use<> {
         use Node::*;
         let (count, list) = match *self {
-            Input(_) | RealConstant(_) | BitsConstant(_) | MaskConstant(_) => (0, [0; 3]),
+            Input(_) | BitsInput(_) | RealConstant(_) | BitsConstant(_) | MaskConstant(_) => {
+                (0, [0; 3])
+            }
             Negate(a)
             | Sqrt(a)
             | Abs(a)
@@ -123,10 +127,10 @@ impl Node {
             | Sqrt(_) | Abs(_) | FromBits(_) | RealSelect(..) => Kind::Real,
             MaskConstant(_) | RealLess(..) | RealLessEqual(..) | RealEqual(..) | BitsLess(..)
             | BitsEqual(..) | MaskAnd(..) | MaskOr(..) | MaskNot(_) => Kind::Mask,
-            BitsConstant(_) | ToBits(_) | BitsAdd(..) | BitsSub(..) | BitsMul(..) | BitsAnd(..)
-            | BitsOr(..) | BitsXor(..) | BitsNot(_) | ShiftLeft(..) | ShiftRight(..)
-            | ShiftRightSigned(..) | ShiftLeftBy(..) | ShiftRightBy(..) | BitsSelect(..)
-            | HighProduct(..) | Lookup(..) => Kind::Bits,
+            BitsInput(_) | BitsConstant(_) | ToBits(_) | BitsAdd(..) | BitsSub(..)
+            | BitsMul(..) | BitsAnd(..) | BitsOr(..) | BitsXor(..) | BitsNot(_) | ShiftLeft(..)
+            | ShiftRight(..) | ShiftRightSigned(..) | ShiftLeftBy(..) | ShiftRightBy(..)
+            | BitsSelect(..) | HighProduct(..) | Lookup(..) => Kind::Bits,
         }
     }
 
@@ -134,7 +138,7 @@ impl Node {
     pub(crate) fn map(self, to: impl Fn(Id) -> Id) -> Node {
         use Node::*;
         match self {
-            Input(_) | RealConstant(_) | BitsConstant(_) | MaskConstant(_) => self,
+            Input(_) | BitsInput(_) | RealConstant(_) | BitsConstant(_) | MaskConstant(_) => self,
             Negate(a) => Negate(to(a)),
             Sqrt(a) => Sqrt(to(a)),
             Abs(a) => Abs(to(a)),
@@ -179,7 +183,7 @@ pub struct Graph {
     pub width: Width,
     /// The nodes, operands before users.
     pub nodes: Vec<Node>,
-    /// The nodes that are the results, in order; all definitions so far have one.
+    /// The nodes that are the results, in order; most definitions have one.
     pub outputs: Vec<Id>,
 }
 
@@ -192,6 +196,11 @@ impl Graph {
     /// The first output.
     pub fn result(&self) -> Id {
         self.outputs[0]
+    }
+
+    /// Whether it is a definition of integers: its arguments are bits of 64.
+    pub fn is_whole(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::BitsInput(_)))
     }
 
     /// Keeps the nodes that the outputs need, in their order.
@@ -239,7 +248,7 @@ impl Graph {
             let bits = |id: Id| load(values[id as usize]);
             let real = |id: Id| R::from_bits(bits(id));
             let mask = |id: Id| values[id as usize] != 0;
-            let value = if let Node::Input(n) = node {
+            let value = if let Node::Input(n) | Node::BitsInput(n) = node {
                 arguments.get(*n as usize).copied().unwrap_or(0) & self.width.mask()
             } else {
                 match node.kind() {

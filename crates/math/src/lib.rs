@@ -53,6 +53,7 @@ pub mod trace;
 pub mod triangular;
 mod trigonometric;
 pub mod update;
+mod whole;
 pub mod windows;
 
 pub use activation::{Gelu, GeluGradient, GeluTanh, GeluTanhGradient, Sigmoid, Softplus};
@@ -61,10 +62,10 @@ pub use error_function::Erf;
 pub use exponential::Exp;
 pub use exponentials::{Cosh, Exp2, Expm1, Sinh};
 pub use function::{
-    Abs, Add, Binary, Clip, Close, Compare, Div, Equal, Greater, GreaterEqual, IntegerBinary,
-    IntegerCompare, IntegerTernary, IntegerUnary, LargerNumber, Less, LessEqual, Maximum, Minimum,
-    Mul, Negative, NotEqual, Reciprocal, Relu, Sign, SmallerNumber, Sqrt, Square, Sub, Ternary,
-    Unary,
+    Abs, Add, Binary, Choose, Clip, Close, Compare, Div, Equal, Greater, GreaterEqual,
+    IntegerBinary, IntegerCompare, IntegerTernary, IntegerUnary, Itself, LargerNumber, Less,
+    LessEqual, Maximum, Minimum, Mul, Negative, NotEqual, Reciprocal, Relu, Sign, SmallerNumber,
+    Sqrt, Square, Sub, Ternary, Unary, WholeBinary,
 };
 pub use graph::{Graph, Id, Kind, Node};
 pub use inverse_trigonometric::{Acos, Asin, Atan, Atan2};
@@ -80,5 +81,9 @@ pub use roots::{Cbrt, Hypot};
 pub use rounding::{Ceil, CopySign, Floor, RoundEven, Trunc};
 pub use tangent::Tan;
 pub use tanh::Tanh;
-pub use trace::{trace_binary, trace_compare, trace_ternary, trace_unary};
+pub use trace::{
+    Composed, composed, trace_binary, trace_compare, trace_ternary, trace_unary, trace_update,
+    trace_whole_binary, trace_whole_compare, trace_whole_ternary, trace_whole_unary,
+};
 pub use trigonometric::{Cos, Sin};
+pub use whole::Whole;

@@ -3,6 +3,7 @@
 
 use crate::function::{Compare, IntegerCompare, Unary};
 use crate::real::{Bits, Mask, Real};
+use crate::whole::Whole;
 
 /// 1 where the mask is true, else 0.
 #[inline(always)]
@@ -47,7 +48,7 @@ fn is_true<R: Real>(x: R) -> R::Mask {
 }
 
 macro_rules! connective {
-    ($(#[$doc:meta])* $name:ident, |$a:ident, $b:ident| $body:expr, integers $integers:expr) => {
+    ($(#[$doc:meta])* $name:ident, |$a:ident, $b:ident| $body:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Default, Debug)]
         pub struct $name;
@@ -60,22 +61,23 @@ macro_rules! connective {
         }
         impl IntegerCompare for $name {
             #[inline(always)]
-            fn at(a: i64, b: i64) -> bool {
-                let ($a, $b) = (a != 0, b != 0);
-                $integers
+            fn at<I: Whole>(a: I, b: I) -> I::Mask {
+                let zero = I::constant(0);
+                let ($a, $b) = (a.equal(zero).not(), b.equal(zero).not());
+                $body
             }
         }
     };
 }
 connective!(
     /// Whether both numbers are true.
-    LogicalAnd, |a, b| a.and(b), integers a & b);
+    LogicalAnd, |a, b| a.and(b));
 connective!(
     /// Whether at least one of the numbers is true.
-    LogicalOr, |a, b| a.or(b), integers a | b);
+    LogicalOr, |a, b| a.or(b));
 connective!(
     /// Whether exactly one of the numbers is true.
-    LogicalXor, |a, b| a.or(b).and(a.and(b).not()), integers a ^ b);
+    LogicalXor, |a, b| a.or(b).and(a.and(b).not()));
 
 #[cfg(test)]
 mod tests {
@@ -99,6 +101,6 @@ mod tests {
         assert!(!<LogicalOr as Compare>::at(0.0_f64, -0.0));
         assert!(<LogicalXor as Compare>::at(0.0_f32, 2.0));
         assert!(!<LogicalXor as Compare>::at(3.0_f32, 2.0));
-        assert!(!<LogicalXor as IntegerCompare>::at(3, 2));
+        assert!(!<LogicalXor as IntegerCompare>::at(3i64, 2));
     }
 }

@@ -2,10 +2,11 @@
 //! significands; and what integers do bit by bit. The number of steps depends on the exponents,
 //! so these are functions of one pair of numbers and not definitions over `Real`.
 
-use crate::function::{IntegerBinary, Unary};
+use crate::function::{IntegerBinary, Unary, WholeBinary};
 use crate::pair_functions::with_sign;
 use crate::real::Real;
 use crate::rounding::Floor;
+use crate::whole::Whole;
 use core::num::Wrapping;
 
 /// A float with an exact remainder.
@@ -161,12 +162,6 @@ macro_rules! integers {
     };
 }
 integers! {
-    /// The bits that both have.
-    BitAnd: |a, b| a & b;
-    /// The bits that one has at least.
-    BitOr: |a, b| a | b;
-    /// The bits in which they differ.
-    BitXor: |a, b| a ^ b;
     /// a moved b places to the left, or -b places to the right with its sign repeated; every
     /// place beyond 63 counts.
     Shift: |a, b| match b {
@@ -187,6 +182,26 @@ integers! {
         }
         if b < 0 { 0 } else { result }
     };
+}
+
+macro_rules! wholes {
+    ($($(#[$doc:meta])* $name:ident: |$a:ident, $b:ident| $body:expr;)*) => {
+        $($(#[$doc])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name;
+        impl WholeBinary for $name {
+            #[inline(always)]
+            fn at<I: Whole>($a: I, $b: I) -> I { $body }
+        })*
+    };
+}
+wholes! {
+    /// The bits that both have.
+    BitAnd: |a, b| a.and(b);
+    /// The bits that one has at least.
+    BitOr: |a, b| a.or(b);
+    /// The bits in which they differ.
+    BitXor: |a, b| a.xor(b);
 }
 
 #[cfg(test)]

@@ -11,6 +11,12 @@ use core::ops;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+mod composed;
+mod whole;
+
+pub use composed::{Composed, composed, trace_update};
+pub use whole::{trace_whole_binary, trace_whole_compare, trace_whole_ternary, trace_whole_unary};
+
 #[derive(Default)]
 struct Recording {
     nodes: Vec<Node>,
@@ -33,10 +39,15 @@ fn record(node: Node) -> Id {
 
 /// Runs `body` on an empty recording and puts back the one that was under way, if any.
 fn recorded(width: Width, body: impl FnOnce() -> Id) -> Graph {
+    all_recorded(width, || vec![body()])
+}
+
+/// The same with several results.
+fn all_recorded(width: Width, body: impl FnOnce() -> Vec<Id>) -> Graph {
     let outer = RECORDING.take();
-    let output = body();
+    let outputs = body();
     let nodes = RECORDING.replace(outer).nodes;
-    Graph { width, nodes, outputs: vec![output] }.pruned()
+    Graph { width, nodes, outputs }.pruned()
 }
 
 /// The graph of a function of one number.

@@ -61,12 +61,29 @@ impl Narrow for ToF16 {
     }
 }
 
+/// The most numbers that a step has.
+pub const NUMBERS: usize = 10;
+
 /// A step over `K` arrays of one shape.
 pub trait Update<const K: usize>: Copy + Send + Sync + 'static {
     /// Which of the arrays it changes.
     fn writes(&self) -> [bool; K];
-    /// The elements after the step; those of arrays that it only reads come back as they were.
-    fn at<R: Real, W: Narrow>(&self, x: [R; K]) -> [R; K];
+    /// The step's numbers, zeros after the last.
+    fn numbers(&self) -> [f64; NUMBERS];
+    /// The elements after the step with these numbers; those of arrays that it only reads come back
+    /// as they were. The numbers come apart so that a recorded step serves all of them.
+    fn with<R: Real, W: Narrow>(&self, numbers: &[R; NUMBERS], x: [R; K]) -> [R; K];
+
+    /// The same with the step's own numbers.
+    #[inline(always)]
+    fn at<R: Real, W: Narrow>(&self, x: [R; K]) -> [R; K] {
+        self.with::<R, W>(&self.numbers().map(R::constant), x)
+    }
+}
+
+/// So many numbers, then zeros.
+fn padded<const N: usize>(numbers: [f64; N]) -> [f64; NUMBERS] {
+    std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(0.0))
 }
 
 /// Rounded primitives.
@@ -94,9 +111,12 @@ impl Update<1> for Scale {
     fn writes(&self) -> [bool; 1] {
         [true]
     }
+    fn numbers(&self) -> [f64; NUMBERS] {
+        padded([self.0])
+    }
     #[inline(always)]
-    fn at<R: Real, W: Narrow>(&self, [a]: [R; 1]) -> [R; 1] {
-        [times::<R, W>(a, R::constant(self.0))]
+    fn with<R: Real, W: Narrow>(&self, [s, ..]: &[R; NUMBERS], [a]: [R; 1]) -> [R; 1] {
+        [times::<R, W>(a, *s)]
     }
 }
 
@@ -107,9 +127,12 @@ impl Update<2> for Axpy {
     fn writes(&self) -> [bool; 2] {
         [false, true]
     }
+    fn numbers(&self) -> [f64; NUMBERS] {
+        padded([self.0])
+    }
     #[inline(always)]
-    fn at<R: Real, W: Narrow>(&self, [x, y]: [R; 2]) -> [R; 2] {
-        let scaled = times::<R, W>(R::constant(self.0), x);
+    fn with<R: Real, W: Narrow>(&self, [a, ..]: &[R; NUMBERS], [x, y]: [R; 2]) -> [R; 2] {
+        let scaled = times::<R, W>(*a, x);
         [x, add::<R, W>(scaled, y)]
     }
 }
@@ -157,27 +180,43 @@ impl Update<4> for Adam {
         [true, false, true, true]
     }
 
+    fn numbers(&self) -> [f64; NUMBERS] {
+        [
+            self.rate,
+            self.rate_decay,
+            self.decay,
+            self.first,
+            self.first_rest,
+            self.second,
+            self.second_rest,
+            self.eps,
+            self.first_bias,
+            self.second_bias,
+        ]
+    }
+
     /// g' = g + decay*x where coupled; m = b1*m + (1-b1)*g'; v = b2*v + (1-b2)*(g'*g');
     /// x' = x - (rate*decay)*x where decoupled; x = x' - (rate*(m/c1)) / (sqrt(v/c2) + eps).
     #[inline(always)]
-    fn at<R: Real, W: Narrow>(&self, [x, g, m, v]: [R; 4]) -> [R; 4] {
-        let c = R::constant;
+    fn with<R: Real, W: Narrow>(&self, c: &[R; NUMBERS], [x, g, m, v]: [R; 4]) -> [R; 4] {
+        let [rate, rate_decay, decay, first, first_rest, second, second_rest, ..] = *c;
+        let [.., eps, first_bias, second_bias] = *c;
         let slope = match self.mode {
-            Decay::Coupled => add::<R, W>(g, times::<R, W>(c(self.decay), x)),
+            Decay::Coupled => add::<R, W>(g, times::<R, W>(decay, x)),
             _ => g,
         };
-        let kept = times::<R, W>(c(self.first), m);
-        let m = add::<R, W>(kept, times::<R, W>(c(self.first_rest), slope));
+        let kept = times::<R, W>(first, m);
+        let m = add::<R, W>(kept, times::<R, W>(first_rest, slope));
         let square = times::<R, W>(slope, slope);
-        let kept = times::<R, W>(c(self.second), v);
-        let v = add::<R, W>(kept, times::<R, W>(c(self.second_rest), square));
+        let kept = times::<R, W>(second, v);
+        let v = add::<R, W>(kept, times::<R, W>(second_rest, square));
         let start = match self.mode {
-            Decay::Decoupled => less::<R, W>(x, times::<R, W>(c(self.rate_decay), x)),
+            Decay::Decoupled => less::<R, W>(x, times::<R, W>(rate_decay, x)),
             _ => x,
         };
-        let step = times::<R, W>(c(self.rate), over::<R, W>(m, c(self.first_bias)));
-        let root = W::round(over::<R, W>(v, c(self.second_bias)).sqrt());
-        let divisor = add::<R, W>(root, c(self.eps));
+        let step = times::<R, W>(rate, over::<R, W>(m, first_bias));
+        let root = W::round(over::<R, W>(v, second_bias).sqrt());
+        let divisor = add::<R, W>(root, eps);
         [less::<R, W>(start, over::<R, W>(step, divisor)), g, m, v]
     }
 }
@@ -198,38 +237,46 @@ pub struct Sgd {
 }
 
 impl Sgd {
-    #[inline(always)]
-    fn slope<R: Real, W: Narrow>(&self, x: R, g: R) -> R {
-        match self.decay == 0.0 {
-            true => g,
-            false => add::<R, W>(g, times::<R, W>(R::constant(self.decay), x)),
-        }
+    fn all(&self) -> [f64; NUMBERS] {
+        padded([self.rate, self.decay, self.momentum, self.share])
     }
 
     #[inline(always)]
-    fn stepped<R: Real, W: Narrow>(&self, x: R, by: R) -> R {
-        less::<R, W>(x, times::<R, W>(R::constant(self.rate), by))
+    fn slope<R: Real, W: Narrow>(&self, decay: R, x: R, g: R) -> R {
+        match self.decay == 0.0 {
+            true => g,
+            false => add::<R, W>(g, times::<R, W>(decay, x)),
+        }
     }
+}
+
+/// x less the step's rate times another number.
+#[inline(always)]
+fn stepped<R: Real, W: Narrow>(rate: R, x: R, by: R) -> R {
+    less::<R, W>(x, times::<R, W>(rate, by))
 }
 
 impl Update<3> for Sgd {
     fn writes(&self) -> [bool; 3] {
         [true, false, true]
     }
+    fn numbers(&self) -> [f64; NUMBERS] {
+        self.all()
+    }
 
     /// g' = g + decay*x; buf = momentum*buf + share*g'; x = x - rate*buf, or with Nesterov
     /// x - rate*(g' + momentum*buf).
     #[inline(always)]
-    fn at<R: Real, W: Narrow>(&self, [x, g, buf]: [R; 3]) -> [R; 3] {
-        let slope = self.slope::<R, W>(x, g);
-        let momentum = R::constant(self.momentum);
+    fn with<R: Real, W: Narrow>(&self, c: &[R; NUMBERS], [x, g, buf]: [R; 3]) -> [R; 3] {
+        let [rate, decay, momentum, share, ..] = *c;
+        let slope = self.slope::<R, W>(decay, x, g);
         let kept = times::<R, W>(momentum, buf);
-        let buf = add::<R, W>(kept, times::<R, W>(R::constant(self.share), slope));
+        let buf = add::<R, W>(kept, times::<R, W>(share, slope));
         let by = match self.nesterov {
             true => add::<R, W>(slope, times::<R, W>(momentum, buf)),
             false => buf,
         };
-        [self.stepped::<R, W>(x, by), g, buf]
+        [stepped::<R, W>(rate, x, by), g, buf]
     }
 }
 
@@ -238,10 +285,14 @@ impl Update<2> for Sgd {
     fn writes(&self) -> [bool; 2] {
         [true, false]
     }
+    fn numbers(&self) -> [f64; NUMBERS] {
+        self.all()
+    }
     #[inline(always)]
-    fn at<R: Real, W: Narrow>(&self, [x, g]: [R; 2]) -> [R; 2] {
-        let slope = self.slope::<R, W>(x, g);
-        [self.stepped::<R, W>(x, slope), g]
+    fn with<R: Real, W: Narrow>(&self, c: &[R; NUMBERS], [x, g]: [R; 2]) -> [R; 2] {
+        let [rate, decay, ..] = *c;
+        let slope = self.slope::<R, W>(decay, x, g);
+        [stepped::<R, W>(rate, x, slope), g]
     }
 }
 

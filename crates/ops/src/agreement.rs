@@ -60,6 +60,7 @@ fn question(op: &'static Op, operands: [Array; 2], given: SmallVec<[Shape; 3]>) 
         raw: ElementType::Bool,
         result: ElementType::Bool,
         to_number: true,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::None,

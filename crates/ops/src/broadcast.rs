@@ -3,8 +3,8 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
-    Call, Context, Detail, Prepared, Types, at_compute_type, integers_not_taken, lanes_operand,
-    lay_out, types_of,
+    Call, Context, Detail, Prepared, Types, at_compute_type, integers_not_taken, laid,
+    lanes_operand, types_of,
 };
 use crate::decline::{Answer, Decline};
 use crate::elementwise::MASK;
@@ -12,7 +12,7 @@ use crate::record::{
     Arithmetic, Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op,
     Parameter, Part, Prepare, Quick, Rungs, keyword, required,
 };
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{RoundTrip, Traces};
 use crate::samples;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
@@ -20,7 +20,10 @@ use rung_base::{Element, ElementType, Result};
 use rung_lanes::compiled::{Binary, Compare};
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Lanes, each, small};
-use rung_math::{self as math, IntegerBinary, IntegerCompare, trace_binary, trace_compare};
+use rung_math::{
+    self as math, IntegerBinary, IntegerCompare, WholeBinary, trace_binary, trace_compare,
+    trace_whole_binary, trace_whole_compare,
+};
 use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
 
@@ -173,21 +176,36 @@ const fn rungs<F: Binary>(
         portable: Definition::One(portable),
         lanes: Entry::Has(lanes),
         library: Entry::None(NO_LIBRARY),
-        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: device::<F> }),
+        device: round_trip(Family::Wide, device::<F>),
     }
 }
 
-const fn arithmetic<F: Binary + IntegerBinary>() -> Op {
+pub const fn round_trip(
+    family: Family,
+    run: fn(&Call, &RoundTrip) -> Result<Answer>,
+) -> Entry<Member> {
+    Entry::Has(Member { offer: Offer::RoundTrip(family), run })
+}
+
+/// A function of two numbers as a step of a chain.
+pub const fn binary_link<F: Binary>(cost: Cost) -> Option<Link> {
+    Link::two::<F>(cost, trace_binary::<F>)
+}
+
+const fn arithmetic<F: Binary + WholeBinary>() -> Op {
     let quick = Quick::Two(quick::<F>);
-    let rungs = rungs::<F>(portable::<F>, arithmetic_lanes::<F>);
-    Op { quick, chain: Link::two::<F>(Cost::Light), ..operation(prepare_arithmetic, rungs) }
+    let rungs = Rungs {
+        device: round_trip(Family::Wide, whole_device::<F>),
+        ..rungs::<F>(portable::<F>, arithmetic_lanes::<F>)
+    };
+    Op { quick, chain: binary_link::<F>(Cost::Light), ..operation(prepare_arithmetic, rungs) }
 }
 
 const fn floating<F: Binary>() -> Op {
     let rungs = rungs::<F>(floating_portable::<F>, lanes::<F>);
     Op {
         quick: Quick::Two(quick::<F>),
-        chain: Link::two::<F>(Cost::Light),
+        chain: binary_link::<F>(Cost::Light),
         ..operation(prepare_floating, rungs)
     }
 }
@@ -196,7 +214,7 @@ const fn floating<F: Binary>() -> Op {
 const fn elementary<F: Binary>() -> Op {
     Op {
         quick: Quick::Two(quick::<F>),
-        chain: Link::two::<F>(Cost::Elementary),
+        chain: binary_link::<F>(Cost::Elementary),
         exact: Exactness::Ulp(1),
         ..operation(prepare_elementary, elementary_rungs::<F>(floating_portable::<F>, lanes::<F>))
     }
@@ -206,10 +224,7 @@ pub const fn elementary_rungs<F: Binary>(
     portable: fn(&Call) -> Result<Array>,
     lanes: fn(&Call, &Lanes) -> Result<Answer>,
 ) -> Rungs {
-    Rungs {
-        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Map), run: device::<F> }),
-        ..rungs::<F>(portable, lanes)
-    }
+    Rungs { device: round_trip(Family::Map, device::<F>), ..rungs::<F>(portable, lanes) }
 }
 
 const fn comparison<F: Compare + IntegerCompare>() -> Op {
@@ -217,16 +232,19 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
         portable: Definition::One(mask_portable::<F>),
         lanes: Entry::Has(mask_lanes::<F>),
         library: Entry::None(NO_LIBRARY),
-        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Wide), run: mask_device::<F> }),
+        device: round_trip(Family::Wide, mask_device::<F>),
     };
-    let (quick, chain) = (Quick::Two(quick_mask::<F>), Link::two::<F>(Cost::Light));
+    let chain = Link::two::<F>(Cost::Light, trace_compare::<F>);
+    let quick = Quick::Two(quick_mask::<F>);
     Op { parameters: MASK_PAIR, result: MASK, quick, chain, ..operation(prepare_mask, rungs) }
 }
 
 /// A relation between what is true of two numbers.
 const fn connective<F: Compare + IntegerCompare>() -> Op {
-    // The quick way rounds a number to the array's width first, where it may become zero.
-    Op { prepare: prepare_connective, quick: Quick::None, chain: None, ..comparison::<F>() }
+    // The quick way and chains round a number to the array's width first, where it may become zero.
+    let link = Link::two::<F>(Cost::Light, trace_compare::<F>);
+    let (quick, chain) = (Quick::None, None);
+    Op { prepare: prepare_connective, quick, chain, link, ..comparison::<F>() }
 }
 
 fn prepare_arithmetic(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -279,8 +297,8 @@ pub fn of_two(
 ) -> Result<Prepared> {
     let to_number = operands.iter().all(|o| matches!(o, Operand::Number(_)));
     let [a, b] = operands;
-    let operands = smallvec![lay_out(a, types)?, lay_out(b, types)?];
-    let call = at_common_shape(op, operands, types, to_number)?;
+    let operands = smallvec![laid(a, types)?, laid(b, types)?];
+    let call = at_common_shape(op, operands, types, to_number)?.at_types(&[types.compute; 2]);
     Ok(Prepared::Call(Box::new(Call { family, ..call })))
 }
 
@@ -315,6 +333,7 @@ pub fn at_common_shape(
         raw,
         result: types.result,
         to_number,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::None,
@@ -441,10 +460,20 @@ fn mask_lanes<F: Compare + IntegerCompare>(call: &Call, lanes: &Lanes) -> Result
 
 /// a, b and out at the common shape.
 fn device<F: Binary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    trip.pointwise(call, "broadcast", trace_binary::<F>)
+    trip.pointwise(call, "", Traces::floats(trace_binary::<F>))
 }
 
-/// a, b and out at the common shape.
-fn mask_device<F: Compare>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    trip.pointwise(call, "broadcast", trace_compare::<F>)
+/// The same for what integers have a meaning of their own in.
+fn whole_device<F: Binary + WholeBinary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    trip.pointwise(call, "", Traces::both(trace_binary::<F>, trace_whole_binary::<F>))
+}
+
+/// The same for integers alone.
+pub fn integer_device<F: WholeBinary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    trip.pointwise(call, "", Traces::wholes(trace_whole_binary::<F>))
+}
+
+/// The same for a relation.
+fn mask_device<F: Compare + IntegerCompare>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    trip.pointwise(call, "", Traces::both(trace_compare::<F>, trace_whole_compare::<F>))
 }

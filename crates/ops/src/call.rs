@@ -2,18 +2,22 @@
 //! computed yet. Every rung gets the same `Call`, so an error is the same on every rung and the
 //! result's type never depends on where it ran (spec linalg 1.3).
 
-use crate::arguments::{Operand, number_array};
+use crate::arguments::number_array;
 use crate::generator::Generator;
 use crate::record::{Family, Op};
 use crate::value::Value;
-use rung_array::{Array, Number, Quantized};
-use rung_base::element::ElementClass;
+use rung_array::{Array, Quantized};
 use rung_base::{Bool, ElementType, Result, Shape, Strides, bf16, f16, with_element};
 use rung_math::philox;
 use rung_math::random::{Fill, State};
 use rung_math::windows::Windows;
 use smallvec::SmallVec;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+mod types;
+
+use types::converted_view;
+pub use types::{Types, at_type, laid, lay_out, types_of, waiting};
 
 /// What `prepare` may read and change beside its arguments.
 #[derive(Default)]
@@ -46,6 +50,9 @@ pub type Write = Box<dyn FnOnce(&mut Array) -> Result<()>>;
 pub trait Run {
     /// The values of the operation of this name.
     fn call(&mut self, name: &str, values: Vec<Value>) -> Result<Vec<Value>>;
+
+    /// The values of an operation that may not be the table's.
+    fn operate(&mut self, op: &'static Op, values: Vec<Value>) -> Result<Vec<Value>>;
 
     /// The array that an operation of one result gives; a number counts as one of rank 0.
     fn array(&mut self, name: &str, values: Vec<Value>) -> Result<Array> {
@@ -85,9 +92,12 @@ pub struct Targets {
 /// One checked call.
 pub struct Call {
     pub op: &'static Op,
-    /// At the type in which the rungs compute; broadcast to a common shape where the family
-    /// says so.
+    /// At the type in which the rungs compute, but for what is `wanted`; broadcast to a common shape
+    /// where the family says so.
     pub operands: SmallVec<[Array; 3]>,
+    /// The types at which the operands are computed with, where one is on a device and converted
+    /// there; else empty.
+    pub wanted: SmallVec<[ElementType; 3]>,
     /// The shapes in which the operands were given, for reports.
     pub given: SmallVec<[Shape; 3]>,
     /// The shape of the result.
@@ -231,6 +241,7 @@ impl Call {
             raw,
             result,
             to_number: false,
+            wanted: Default::default(),
             more: Vec::new(),
             targets: Default::default(),
             detail: Detail::None,
@@ -252,11 +263,36 @@ impl Call {
             raw: t,
             result: t,
             to_number: false,
+            wanted: Default::default(),
             more: Vec::new(),
             targets: Targets::default(),
             detail,
             family: Family::Wide,
         }
+    }
+
+    /// The type at which an operand is computed with.
+    pub fn wanted(&self, operand: usize) -> ElementType {
+        let own = || self.operands[operand].element_type();
+        self.wanted.get(operand).copied().unwrap_or_else(own)
+    }
+
+    /// With operands that are computed with at these types.
+    pub fn at_types(mut self, types: &[ElementType]) -> Call {
+        if self.operands.iter().zip(types).any(|(x, t)| x.element_type() != *t) {
+            self.wanted = SmallVec::from_slice(types);
+        }
+        self
+    }
+
+    /// Brings the operands home and converts them, for the rungs of the processor.
+    pub fn settle(&mut self) -> Result<()> {
+        for (x, t) in self.operands.iter_mut().zip(std::mem::take(&mut self.wanted)) {
+            if x.element_type() != t {
+                *x = converted_view(x, t)?;
+            }
+        }
+        self.operands.iter().try_for_each(Array::home)
     }
 
     /// Takes the arrays that the call changes; `judged`: the definition may run on them as well.
@@ -280,6 +316,14 @@ impl Call {
 
     fn own_arrays(&self) -> MutexGuard<'_, Outputs> {
         self.targets.arrays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has these take the place of the arrays that the call changes, in order.
+    pub(crate) fn replace(&self, after: Vec<Array>) -> crate::decline::Answer {
+        self.change(|arrays| {
+            arrays.iter_mut().zip(after).for_each(|(array, after)| *array = after);
+        });
+        crate::decline::Answer::Written
     }
 
     /// The arrays that the call changes, as they are now.
@@ -377,100 +421,6 @@ fn each<S: rung_base::Element, T: rung_base::Element>(
         Some(elements) => out.iter_mut().zip(elements).for_each(|(o, &x)| *o = f(x)),
         None => out.iter_mut().zip(view.iter()).for_each(|(o, x)| *o = f(x)),
     })
-}
-
-/// `a` at the type in which arithmetic runs; shares storage where that is its own type.
-pub fn at_type(a: &Array, to: ElementType) -> Result<Array> {
-    if a.element_type() == to { Ok(a.clone()) } else { a.convert(to) }
-}
-
-/// The types of an operation over several operands (spec linalg 1.3): where it computes, and
-/// to which type its result is narrowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Types {
-    pub compute: ElementType,
-    pub result: ElementType,
-}
-
-/// Rules 1 to 5: the first float array decides the result; mixed widths compute at the wider;
-/// numbers are weak; integers among themselves take the wider type and compute in i64.
-pub fn types_of(operands: &[Operand]) -> Types {
-    let arrays = || {
-        operands.iter().filter_map(|o| match o {
-            Operand::Array(a) => Some(a.element_type()),
-            Operand::Number(_) => None,
-        })
-    };
-    let float_number =
-        operands.iter().any(|o| matches!(o, Operand::Number(Number::F64(_) | Number::F32(_))));
-    let floats: SmallVec<[ElementType; 4]> = arrays().filter(|t| t.is_float()).collect();
-    if let Some(&result) = floats.first() {
-        // A half width beside a wider array is widened to that; among halves, to f32.
-        let wide = floats.contains(&ElementType::F64);
-        let compute = if wide { ElementType::F64 } else { ElementType::F32 };
-        return Types { compute, result };
-    }
-    match arrays().map(integer_type).min() {
-        Some(_) if float_number => Types { compute: ElementType::F64, result: ElementType::F64 },
-        Some(widest) => Types { compute: ElementType::I64, result: widest },
-        None => number_types(operands, float_number),
-    }
-}
-
-/// `min` picks the widest: the enumeration runs from wide to narrow; bits count as u8.
-fn integer_type(t: ElementType) -> ElementType {
-    if t.class() == ElementClass::Bool { ElementType::U8 } else { t }
-}
-
-fn number_types(operands: &[Operand], float_number: bool) -> Types {
-    let double = operands.iter().any(|o| matches!(o, Operand::Number(Number::F64(_))));
-    let one = match (float_number, double) {
-        (false, _) => ElementType::I64,
-        (true, true) => ElementType::F64,
-        (true, false) => ElementType::F32,
-    };
-    Types { compute: one, result: one }
-}
-
-impl Types {
-    /// The types of an operation that has only float results.
-    pub fn floating(self) -> Types {
-        match self.compute {
-            ElementType::I64 => Types { compute: ElementType::F64, result: ElementType::F64 },
-            _ => self,
-        }
-    }
-
-    /// The types of a mask over `operands`: the result has the width of the first array, f64
-    /// when that is not a float (rule 7).
-    pub fn mask(self, operands: &[Operand]) -> Types {
-        let first = operands.iter().find_map(|o| match o {
-            Operand::Array(a) => Some(a.element_type()),
-            Operand::Number(_) => None,
-        });
-        let result = match first {
-            Some(t) if t.is_float() => t,
-            Some(_) => ElementType::F64,
-            None if self.compute == ElementType::I64 => ElementType::F64,
-            None => self.compute,
-        };
-        Types { compute: self.compute, result }
-    }
-}
-
-/// An operand as an array at `compute`; a number becomes one of rank 0, first rounded once to
-/// `result` where both are floats or both integers (rule 3: it is weak). An integer that the
-/// result's type cannot hold is refused.
-pub fn lay_out(operand: Operand, types: Types) -> Result<Array> {
-    match operand {
-        Operand::Array(a) => at_type(&a, types.compute),
-        Operand::Number(n) => {
-            let alike = types.result.is_float() == types.compute.is_float();
-            let weak = if alike { types.result } else { types.compute };
-            let rounded = Array::full(weak, Shape::scalar(), n)?;
-            at_type(&rounded, types.compute)
-        }
-    }
 }
 
 /// An empty vector with room for `count` of what `wanted` says: their number is a program's choice, so

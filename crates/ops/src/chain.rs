@@ -1,13 +1,21 @@
 //! Chains of element-wise operations that the lanes do in one pass: what lies between two of them
-//! is rounded to the operands' type and stays in the first cache. Which operations can be linked is
-//! in their records (`Op::chain`).
+//! is rounded to the operands' type and stays in the first cache. Over operands on a device a chain
+//! is one kernel, of the recordings of its operations, and what lies between stays in registers; after a
+//! matrix product it is made in the product's launch.
+//! Which operations can be linked is in their records (`Op::chain`).
 
+use crate::call::Call;
+use crate::decline::{Answer, Decline};
 use crate::explain::What;
-use crate::record::{Link, Op, Part};
+use crate::product::{Following, tiles};
+use crate::record::{Family, Link, LinkStep, Op, Part};
+use crate::round_trip::{Formula, RoundTrip};
 use rung_array::{Array, Convert};
 use rung_base::{ElementType, Result, Shape};
+use rung_kernel::cells::Computed;
 use rung_lanes::fused::{self, Step as LaneStep};
 use rung_lanes::{Cost, Float, Lanes, Operand};
+use rung_math::{Composed, Graph, Width, composed};
 use smallvec::SmallVec;
 
 /// A step of a chain, in postfix order.
@@ -17,6 +25,10 @@ pub enum Step {
     Operand,
     /// An operation on the values before it, as many as its link says.
     Apply(&'static Op, Link),
+    /// The value at this place, counted from the first one.
+    Again(usize),
+    /// Takes away the `drop` values under the upper `keep` ones.
+    Slide { keep: usize, drop: usize },
 }
 
 /// The chain over its operands, or `None` where the lanes do not take it.
@@ -34,13 +46,141 @@ pub fn run(lanes: &Lanes, steps: &[Step], operands: &[Part]) -> Option<Result<Ar
     }
 }
 
+/// The most steps of a chain on a device: a kernel's text grows with each.
+const MOST_STEPS: usize = 32;
+
+/// The chain as one call of its first operation, whose operands are all at its shape: what the costs
+/// look at, and what `on_device` runs. `None` where a device does not take it.
+pub(crate) fn call(steps: &[Step], operands: &[Part]) -> Option<Call> {
+    let op = steps.iter().find_map(|step| match step {
+        Step::Apply(op, _) => Some(*op),
+        _ => None,
+    })?;
+    let (shape, t) = (common_shape(steps, operands)?, common_type(operands)?);
+    Width::of(t).filter(|_| t.compute_type() == t && steps.len() <= MOST_STEPS)?;
+    let array = |part: &Part| match part {
+        Part::Number(n) => Array::full(t, Shape::scalar(), *n)?.broadcast_to(&shape),
+        Part::Array(a) => a.broadcast_to(&shape),
+    };
+    let operands: SmallVec<[Array; 3]> = operands.iter().map(array).collect::<Result<_>>().ok()?;
+    let (_, cost) = program(steps)?;
+    let family = if cost == Cost::Elementary { Family::Map } else { Family::Wide };
+    let first = operands.first()?.clone();
+    Some(Call { operands, ..Call::like(op, first, t, family) })
+}
+
+/// The call's chain in one kernel.
+pub(crate) fn on_device(trip: &RoundTrip, steps: &[Step], call: &Call) -> Result<Answer> {
+    let Some(width) = Width::of(call.result) else {
+        return Ok(Answer::Declined(Decline::Type(call.result)));
+    };
+    let words = steps.iter().map(|step| match step {
+        Step::Apply(op, _) => op.name(),
+        _ => ".",
+    });
+    let name = words.collect::<Vec<_>>().join(" ");
+    let wanted = vec![call.result; call.operands.len()];
+    let of = Formula {
+        name: name.into(),
+        formula: "chain",
+        computed: Computed::of(width),
+        wanted: &wanted,
+        writes: call.result,
+    };
+    let graph = || Some(graph(steps, width, |n| Composed::Input(n as u32)));
+    trip.over(of, graph, &call.operands, call.shape.clone())
+}
+
+/// The recordings of the steps as one; `input` says what an operand is.
+pub(crate) fn graph(
+    steps: &[Step],
+    width: Width,
+    input: impl Fn(usize) -> Composed<'static>,
+) -> Graph {
+    let graphs: Vec<Option<Graph>> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Apply(_, Link { step: LinkStep::Elements(_, trace), .. }) => Some(trace(width)),
+            _ => None,
+        })
+        .collect();
+    let mut operand = 0;
+    let parts = steps.iter().zip(&graphs).map(|(step, graph)| match (step, graph) {
+        (Step::Apply(_, link), Some(graph)) => Composed::Apply(graph, link.arity),
+        (Step::Again(place), _) => Composed::Again(*place),
+        (Step::Slide { keep, drop }, _) => Composed::Slide(*keep, *drop),
+        _ => {
+            operand += 1;
+            input(operand - 1)
+        }
+    });
+    composed(width, parts)
+}
+
+/// A chain in which one matrix product of two operands stands among element-wise operations.
+pub struct AfterProduct {
+    /// The product.
+    pub op: &'static Op,
+    /// Which operands it takes: this one and the next.
+    pub at: usize,
+    /// The chain with the product's value as the operand of that number.
+    pub rest: Vec<Step>,
+    /// Where the product stands among the steps.
+    pub place: usize,
+}
+
+/// The product of a chain and what follows it; `None` of a chain without one, or with more.
+pub fn after_product(steps: &[Step]) -> Option<AfterProduct> {
+    let product = |step: &Step| match step {
+        Step::Apply(op, link) if link.is_first() => Some(*op),
+        _ => None,
+    };
+    let place = steps.iter().position(|step| product(step).is_some())?;
+    let own = place.checked_sub(2)?;
+    let are_operands = steps[own..place].iter().all(|step| matches!(step, Step::Operand));
+    let rest = [&steps[..own], &[Step::Operand], &steps[place + 1..]].concat();
+    if !are_operands || rest.len() < 2 || rest.iter().any(|step| product(step).is_some()) {
+        return None;
+    }
+    let at = steps[..own].iter().filter(|step| matches!(step, Step::Operand)).count();
+    Some(AfterProduct { op: product(&steps[place])?, at, rest, place })
+}
+
+/// A product with what follows it in one kernel; `more` are the chain's other operands, in order.
+pub(crate) fn product_on_device(
+    trip: &RoundTrip,
+    after: &AfterProduct,
+    call: &Call,
+    more: &[Array],
+) -> Result<Answer> {
+    let product = after.at;
+    // The product's cell is the first argument of what follows.
+    let argument = |n: usize| match n {
+        n if n == product => 0,
+        n if n < product => n + 1,
+        n => n,
+    };
+    let mut operand = 0;
+    let words = after.rest.iter().map(|step| match step {
+        Step::Apply(op, _) => op.name().to_string(),
+        _ => {
+            operand += 1;
+            format!("{}", argument(operand - 1))
+        }
+    });
+    let name = words.collect::<Vec<_>>().join(" ");
+    let input = |n| Composed::Input(argument(n) as u32);
+    let graph = |width| graph(&after.rest, width, input);
+    tiles(call, trip, Some(&Following { name, graph: &graph, operands: more }))
+}
+
 /// What explain calls it.
 pub(crate) fn what(steps: &[Step], operands: &[Part], result: &Array) -> What {
     let names: Vec<&str> = steps
         .iter()
         .filter_map(|step| match step {
             Step::Apply(op, _) => Some(op.name()),
-            Step::Operand => None,
+            _ => None,
         })
         .collect();
     let shape = |part: &Part| match part {
@@ -86,6 +226,7 @@ fn common_shape(steps: &[Step], operands: &[Part]) -> Option<Shape> {
                 between = Some(shape.clone());
                 stack.push(Some(shape));
             }
+            Step::Again(_) | Step::Slide { .. } => return None,
         }
     }
     // Operands of rank 0 alone are worth no chain.
@@ -123,7 +264,7 @@ fn run_at<T: Float + Convert>(
             Part::Array(_) => crate::call::lanes_operand(views.next()?),
         });
     }
-    let (program, cost) = program(steps);
+    let (program, cost) = program(steps)?;
     Some(Array::build::<T>(shape.clone(), |out| {
         fused::fused(lanes, cost, &shape, &program, &sources, out);
     }))
@@ -138,8 +279,8 @@ fn array_of(part: Part, shape: &Shape) -> Option<Array> {
     }
 }
 
-/// The steps as the lanes take them, and the cost of the dearest.
-fn program(steps: &[Step]) -> (SmallVec<[LaneStep; 32]>, Cost) {
+/// The steps as the lanes take them, and the cost of the dearest; `None` with a product.
+pub(crate) fn program(steps: &[Step]) -> Option<(SmallVec<[LaneStep; 32]>, Cost)> {
     let (mut program, mut cost, mut operands) = (SmallVec::new(), Cost::Light, 0);
     for step in steps {
         program.push(match step {
@@ -151,9 +292,14 @@ fn program(steps: &[Step]) -> (SmallVec<[LaneStep; 32]>, Cost) {
                 if link.cost == Cost::Elementary {
                     cost = Cost::Elementary;
                 }
-                link.step
+                match link.step {
+                    LinkStep::Elements(step, _) => step,
+                    LinkStep::Product => return None,
+                }
             }
+            Step::Again(place) => LaneStep::again(*place),
+            Step::Slide { keep, drop } => LaneStep::slide(*keep, *drop),
         });
     }
-    (program, cost)
+    Some((program, cost))
 }

@@ -3,12 +3,12 @@
 use crate::arguments::{Arguments, Operand};
 use crate::broadcast::{at_common_shape, no_integers};
 use crate::call::{
-    Call, Context, Prepared, Types, at_compute_type, at_type, integers_not_taken, lanes_operand,
-    lay_out, types_of,
+    Call, Context, Prepared, Types, at_compute_type, integers_not_taken, laid, lanes_operand,
+    lay_out, types_of, waiting,
 };
 use crate::decline::Answer;
-use crate::record::{Definition, Kind, Offer, Op, Rungs, keyword, optional, required};
-use crate::round_trip::RoundTrip;
+use crate::record::{Definition, Kind, Link, Offer, Op, Rungs, keyword, optional, required};
+use crate::round_trip::{RoundTrip, Traces};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number};
@@ -16,7 +16,7 @@ use rung_base::{Bool, Element, ElementType, Error, ErrorKind, Result, Shape, wit
 use rung_lanes::compiled::Ternary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Lanes, each};
-use rung_math::{self as math, IntegerTernary, Real, trace_ternary};
+use rung_math::{self as math, IntegerTernary, Real, trace_ternary, trace_whole_ternary};
 use smallvec::smallvec;
 
 pub const OPS: &[Op] = &[
@@ -32,11 +32,13 @@ pub const OPS: &[Op] = &[
         result: "an array of the common shape, of the width of x if that is a float array, else \
                  of y; of two integer arrays the wider type; of two numbers double-float",
         prepare: prepare_where,
-        rungs: Rungs::processor(
+        rungs: Rungs::with_device(
             Definition::One(where_portable),
             where_lanes,
-            "three operands move more bytes than they save time",
+            Offer::ResidentOnly,
+            where_device,
         ),
+        link: Link::three::<math::Choose>(Cost::Light, trace_ternary::<math::Choose>),
         samples: where_samples,
         example: "(la:where (la:greater #d(1 5 3) 2) #d(1 5 3) 0) => #d(0.0 5.0 3.0)",
         ..Op::BASE
@@ -124,16 +126,17 @@ fn prepare_where(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> 
     let to_number = is_number(&mask) && choices.iter().all(is_number);
     let result = type_of_choices(&choices);
     let chosen = |operand| match operand {
-        Operand::Array(a) => at_type(&a, result),
+        Operand::Array(a) => waiting(&a, result),
         Operand::Number(n) => Array::full(result, Shape::scalar(), n),
     };
     let mask = match mask {
-        Operand::Array(a) => at_type(&a, ElementType::Bool)?,
+        Operand::Array(a) => waiting(&a, ElementType::Bool)?,
         Operand::Number(n) => Array::full(ElementType::Bool, Shape::scalar(), n)?,
     };
     let [x, y] = choices;
     let types = Types { compute: result, result };
     let call = at_common_shape(op, smallvec![mask, chosen(x)?, chosen(y)?], types, to_number)?;
+    let call = call.at_types(&[ElementType::Bool, result, result]);
     Ok(Prepared::Call(Box::new(Call { raw: result, ..call })))
 }
 
@@ -167,6 +170,11 @@ fn where_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         each::zip3(lanes, &call.shape, operands, out, |m, x, y| if m.get() { x } else { y });
     }))
     .map(Answer::Done)
+}
+
+fn where_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let [mask, x, y] = &call.operands[..] else { return no_integers() };
+    trip.chosen(call, &[mask.clone(), x.clone(), y.clone()])
 }
 
 fn where_samples() -> Vec<Sample> {
@@ -213,11 +221,12 @@ fn prepare_clip(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> R
     };
     let [low, high] = bounds;
     let bound = |operand: Option<Operand>, none| match operand {
-        Some(operand) => lay_out(operand, types),
+        Some(operand) => laid(operand, types),
         None => Array::full(types.compute, Shape::scalar(), none),
     };
-    let operands = smallvec![lay_out(a, types)?, bound(low, none[0])?, bound(high, none[1])?];
+    let operands = smallvec![laid(a, types)?, bound(low, none[0])?, bound(high, none[1])?];
     let call = at_common_shape(op, operands, types, given.iter().all(is_number))?;
+    let call = call.at_types(&[types.compute; 3]);
     Ok(Prepared::Call(Box::new(call)))
 }
 
@@ -250,8 +259,8 @@ fn ternary_lanes<F: Ternary + IntegerTernary>(call: &Call, lanes: &Lanes) -> Res
 }
 
 /// Three operands and out at the common shape.
-fn ternary_device<F: Ternary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    trip.pointwise(call, "broadcast", trace_ternary::<F>)
+fn ternary_device<F: Ternary + IntegerTernary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    trip.pointwise(call, "", Traces::both(trace_ternary::<F>, trace_whole_ternary::<F>))
 }
 
 fn clip_samples() -> Vec<Sample> {

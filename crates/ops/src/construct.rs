@@ -4,8 +4,10 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
 use crate::record::{
-    Definition, Family, Kind, Op, Parameter, Part, Quick, Rungs, SMALL, keyword, optional, required,
+    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter, Part, Quick, Rungs,
+    SMALL, keyword, optional, required,
 };
+use crate::round_trip::RoundTrip;
 use crate::samples;
 use crate::shape::nothing_to_compute;
 use crate::value::Value;
@@ -134,16 +136,14 @@ pub const OPS: &[Op] = &[
         doc: "The elements at another type: floats round to nearest even, floats become integers \
               by truncation and fail when they do not fit.",
         parameters: &[required("a", Kind::Array), required("type", Kind::ElementType)],
-        prepare: |_, mut a, _| {
-            let array = a.array(0)?;
-            if !a.is_given(1) {
-                return Err(Error::new(ErrorKind::ElementType, "unknown element type: nil"));
-            }
-            let to = a.element_type(1, array.element_type())?;
-            done(array.convert(to)?)
-        },
+        prepare: prepare_type,
         result: "an array of a's shape and that type",
-        rungs: Rungs::none("a conversion is bound by memory"),
+        rungs: Rungs {
+            portable: Definition::One(type_portable),
+            lanes: Entry::None("a conversion is bound by memory"),
+            library: Entry::None(NO_LIBRARY),
+            device: Entry::Has(Member { offer: Offer::ResidentOnly, run: type_device }),
+        },
         samples: || {
             let to = |name| vec![samples::spread(&[2, 13], 100.0), samples::word(name)];
             ElementType::ALL.map(|t| to(t.name())).into()
@@ -174,6 +174,37 @@ const SEQUENCE: Rungs = Rungs::processor(
 
 fn done(array: Array) -> Result<Prepared> {
     Ok(Prepared::Done(vec![array.into()]))
+}
+
+fn prepare_type(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
+    let array = a.array(0)?;
+    if !a.is_given(1) {
+        return Err(Error::new(ErrorKind::ElementType, "unknown element type: nil"));
+    }
+    let to = a.element_type(1, array.element_type())?;
+    let from = array.element_type();
+    // What may not fit is an error, which is found before a rung is asked.
+    let fits = match (from.is_float(), to.is_float()) {
+        (_, true) => true,
+        (true, false) => to == ElementType::Bool,
+        (false, false) => to == ElementType::Bool || from.size() < to.size(),
+    };
+    if from == to || !fits {
+        return done(array.convert(to)?);
+    }
+    Ok(Prepared::Call(Box::new(Call { raw: to, ..Call::like(op, array, to, Family::Copy) })))
+}
+
+/// a and out of the same shape.
+fn type_portable(call: &Call) -> Result<Array> {
+    call.operands[0].convert(call.result)
+}
+
+fn type_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    Ok(match trip.copy(&call.operands[0], call.result)? {
+        Ok(array) => Answer::Done(array),
+        Err(reason) => Answer::Declined(reason),
+    })
 }
 
 fn shape(extents: &[i64]) -> Value {
@@ -211,6 +242,7 @@ fn sequence(op: &'static Op, n: usize, detail: Detail, result: ElementType) -> P
         raw: ElementType::F64,
         result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail,

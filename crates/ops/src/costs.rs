@@ -12,7 +12,7 @@ pub mod key;
 use crate::call::{Call, Detail, Form, bytes_of};
 use crate::decline::Decline;
 use crate::record::{Family, Offer};
-use crate::resident::{Standing, bytes, read_at_once};
+use crate::resident::{Standing, read_at_once};
 use curve::{Curves, Place};
 use rung_array::{Array, Sight};
 use rung_base::ElementType;
@@ -245,7 +245,7 @@ impl Costs {
             Family::Wide | Family::Fold | Family::Copy => (up + down) / d.memory,
         };
         let absent = match standing.any() {
-            true => standing.operands(call, false).map(|x| bytes(x) as f64).sum(),
+            true => standing.bytes(false).sum::<u64>() as f64,
             false => up,
         };
         let stays = standing.any() && !read_at_once(call);
@@ -322,7 +322,7 @@ impl Costs {
         if call.units < need {
             return Err(Decline::Small { have: call.units, need, unit: call.family.unit() });
         }
-        let largest = |there: bool| standing.operands(call, there).map(bytes).max().unwrap_or(0);
+        let largest = |there: bool| standing.bytes(there).max().unwrap_or(0);
         if largest(false) > largest(true) { Err(Decline::LargerHost) } else { Ok(()) }
     }
 }

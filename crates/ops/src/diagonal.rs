@@ -4,11 +4,12 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, lanes_operand};
 use crate::construct::{DOUBLE, MADE, count};
 use crate::decline::Answer;
-use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
+use crate::round_trip::RoundTrip;
 use crate::samples;
 use crate::shape::{done, nothing_to_compute};
 use rung_array::{Array, Number};
-use rung_base::{Element, Error, ErrorKind, Result, Shape, with_element};
+use rung_base::{Bool, Element, Error, ErrorKind, Result, Shape, with_element};
 use rung_lanes::{Lanes, copy, each};
 
 pub const OPS: &[Op] = &[
@@ -77,10 +78,11 @@ const WITH_OFFSET: &[Parameter] = &[required("a", Kind::Array), keyword("k", Kin
 const TRIANGLE: Op = Op {
     parameters: WITH_OFFSET,
     result: "an array of a's shape and type",
-    rungs: Rungs::processor(
+    rungs: Rungs::with_device(
         Definition::One(triangle_portable),
         triangle_lanes,
-        "a copy moves more bytes than it saves time",
+        Offer::ResidentOnly,
+        triangle_device,
     ),
     samples: || {
         let k = |n| [samples::word("k"), samples::integer(n)];
@@ -181,6 +183,25 @@ fn kept<T: Element>(call: &Call) -> Result<Array> {
             *o = if kept { x } else { T::default() };
         }
     })
+}
+
+/// As `where` with a mask of the last two axes.
+fn triangle_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let (Detail::Triangle { upper, k }, [.., rows, columns]) = (&call.detail, &call.shape[..])
+    else {
+        return nothing_to_compute(call).map(Answer::Done);
+    };
+    let mask = Array::build::<Bool>(Shape::matrix(*rows, *columns)?, |out| {
+        for (at, o) in out.iter_mut().enumerate() {
+            let diagonal = (at % columns) as i64 - (at / columns) as i64;
+            *o = Bool::from(if *upper { diagonal >= *k } else { diagonal <= *k });
+        }
+    })?;
+    let zero = Array::zeros(call.result, Shape::scalar())?;
+    let operands = [mask, call.operands[0].clone(), zero];
+    let operands = operands.map(|x| x.broadcast_to(&call.shape));
+    let [mask, x, zero] = operands;
+    trip.chosen(call, &[mask?, x?, zero?])
 }
 
 fn triangle_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {

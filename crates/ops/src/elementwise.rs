@@ -3,7 +3,7 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
-    Call, Context, Prepared, Types, at_compute_type, integers_not_taken, lanes_operand, lay_out,
+    Call, Context, Prepared, Types, at_compute_type, integers_not_taken, laid, lanes_operand,
     types_of, width_of,
 };
 use crate::decline::Answer;
@@ -11,7 +11,7 @@ use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op, Parameter,
     Part, Quick, Rungs, keyword, required,
 };
-use crate::round_trip::{Placed, RoundTrip};
+use crate::round_trip::{Placed, RoundTrip, Traces};
 use crate::samples;
 use crate::value::Value;
 use rung_array::Array;
@@ -20,7 +20,7 @@ use rung_kernel::map;
 use rung_lanes::compiled::Unary;
 use rung_lanes::elementwise::{self as drivers, Cost};
 use rung_lanes::{Float, Lanes, each, small};
-use rung_math::{self as math, IntegerUnary, trace_unary};
+use rung_math::{self as math, IntegerUnary, trace_unary, trace_whole_unary};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -294,6 +294,7 @@ const fn whole<F: Unary + IntegerUnary>() -> Op {
         rungs: Rungs {
             portable: Definition::One(whole_portable::<F>),
             lanes: Entry::Has(whole_lanes::<F>),
+            device: Entry::Has(Member { offer: Offer::ResidentOnly, run: whole_device::<F> }),
             ..Kernels::<F>::RUNGS
         },
         ..function::<F>(Family::Wide)
@@ -333,7 +334,7 @@ const fn function<F: Unary>(family: Family) -> Op {
         rungs: Kernels::<F>::RUNGS,
         samples: || samples::unary(20.0),
         quick: Quick::One(quick::<F>),
-        chain: Link::one::<F>(cost_of(family)),
+        chain: Link::one::<F>(cost_of(family), trace_unary::<F>),
         ..Op::BASE
     }
 }
@@ -377,7 +378,8 @@ fn prepare_mask(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> R
 
 fn of_one(op: &'static Op, x: Operand, types: Types, family: Family) -> Result<Prepared> {
     let to_number = matches!(x, Operand::Number(_));
-    let call = Call::like(op, lay_out(x, types)?, types.result, family);
+    let call = Call::like(op, laid(x, types)?, types.result, family);
+    let call = Call { raw: types.compute, ..call }.at_types(&[types.compute]);
     Ok(Prepared::Call(Box::new(Call { to_number, ..call })))
 }
 
@@ -441,14 +443,24 @@ fn is_packed(x: &Array, placed: &Placed) -> bool {
 
 /// x (any shape), out (the same shape).
 fn device<F: Unary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    let x = &call.operands[0];
+    let (x, t) = (&call.operands[0], call.operands[0].element_type());
     let placed = trip.place(x);
-    if call.operands[0].element_type() == ElementType::I64 || !is_packed(x, &placed) {
-        return trip.pointwise(call, "broadcast", trace_unary::<F>);
+    let plain = matches!(t, ElementType::F64 | ElementType::F32) && call.result == t;
+    // What one kernel cannot see at once goes in pieces, as broadcasts do.
+    if !plain || call.wanted(0) != t || !is_packed(x, &placed) || trip.exceeds(x) {
+        return trip.pointwise(call, "", Traces::floats(trace_unary::<F>));
     }
     let graph = || trace_unary::<F>(width_of(call));
     let kernel = trip.kernel(call, "map", || Ok(map::kernel(call.op.name(), &graph())))?;
     let launch = map::launch(&kernel, x.size());
     at_compute_type!(call, T => trip.run::<T>(launch, &[placed], call.shape.clone()),
         integers_not_taken(call).map(Answer::Done))
+}
+
+/// The same for what integers have a meaning of their own in.
+fn whole_device<F: Unary + IntegerUnary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    match call.wanted(0) {
+        ElementType::I64 => trip.pointwise(call, "", Traces::wholes(trace_whole_unary::<F>)),
+        _ => device::<F>(call, trip),
+    }
 }

@@ -9,24 +9,29 @@
 use crate::arguments::Arguments;
 use crate::call::{
     Call, Detail, Prepared, at_compute_type, at_type, cells, elements, integers_not_taken,
-    lanes_operand,
+    lanes_operand, waiting,
 };
-use crate::decline::{Answer, Decline};
+use crate::decline::Answer;
 use crate::record::{
     Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Part, Quick, RationalFold,
     Rungs, keyword, required,
 };
-use crate::round_trip::{RoundTrip, Stage};
+use crate::round_trip::RoundTrip;
 use crate::samples;
 use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
-use rung_kernel::fold::{Fold, Slices};
+use rung_kernel::fold::Fold;
+use rung_kernel::position::Seek;
 use rung_lanes::fold::{self as drivers, Choice, IntegerStep, Largest, Second, Smallest};
 use rung_lanes::{Lanes, small};
 use rung_math::fold::{mean, product, sum};
 use rung_math::{Binary, IntegerBinary, Maximum, Minimum};
 use smallvec::{SmallVec, smallvec};
+
+mod device;
+
+pub(crate) use device::{device, position_device};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -36,7 +41,11 @@ pub const OPS: &[Op] = &[
         doc: "The sum of all elements, or along axes, accumulated in double-float.",
         result: "a double-float (an integer for integers), or an array of a's type",
         prepare: |op, a, _| prepare(op, a, Total::Sum),
-        rungs: rungs(sum_portable, sum_lanes, round_trip(sum_device)),
+        rungs: rungs(
+            sum_portable,
+            sum_lanes,
+            round_trip(|call, trip| device(call, trip, Fold::Sum)),
+        ),
         example: "(la:sum #d((1 2 3) (4 5 6)) :axis -1 :keepdims t) => #d((6.0) (15.0))",
         ..FOLD
     },
@@ -48,7 +57,11 @@ pub const OPS: &[Op] = &[
               nothing.",
         result: "a double-float (an integer for integers), or an array of a's type",
         prepare: |op, a, _| prepare(op, a, Total::Sum),
-        rungs: rungs(product_portable, product_lanes, resident(product_device)),
+        rungs: rungs(
+            product_portable,
+            product_lanes,
+            resident(|call, trip| device(call, trip, Fold::Product)),
+        ),
         samples: samples::few_folds,
         example: "(la:prod #d((1 2 3) (4 5 6)) :axis 0) => #d(4.0 10.0 18.0)",
         ..FOLD
@@ -60,7 +73,11 @@ pub const OPS: &[Op] = &[
         doc: "The sum divided by the number of elements, both in double-float.",
         result: "a double-float, or an array of a's float type",
         prepare: |op, a, _| prepare(op, a, Total::Mean),
-        rungs: rungs(mean_portable, mean_lanes, round_trip(mean_device)),
+        rungs: rungs(
+            mean_portable,
+            mean_lanes,
+            round_trip(|call, trip| device(call, trip, Fold::Mean)),
+        ),
         example: "(la:mean #d(1 2 6)) => 3.0",
         ..FOLD
     },
@@ -71,7 +88,11 @@ pub const OPS: &[Op] = &[
         doc: "The largest element; NaN if there is one.",
         result: "an element of a's type, or an array of them",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(select_portable::<Maximum>, select_lanes::<Largest>, resident(largest_device)),
+        rungs: rungs(
+            select_portable::<Maximum>,
+            select_lanes::<Largest>,
+            resident(|call, trip| device(call, trip, Fold::Maximum)),
+        ),
         example: "(la:amax #d((1 9) (7 5)) :axis 0) => #d(7.0 9.0)",
         ..FOLD
     },
@@ -85,7 +106,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             select_portable::<Minimum>,
             select_lanes::<Smallest>,
-            resident(smallest_device),
+            resident(|call, trip| device(call, trip, Fold::Minimum)),
         ),
         example: "(la:amin #d((1 9) (7 5)) :axis 0) => #d(1.0 5.0)",
         ..FOLD
@@ -94,7 +115,11 @@ pub const OPS: &[Op] = &[
         names: &["argmax"],
         rational: Some(RationalFold::FirstLargest),
         doc: "The index of the largest element, the lowest on ties; the first NaN wins.",
-        rungs: rungs(argument_portable::<Maximum>, argument_lanes::<Largest>, NO_SELECT_DEVICE),
+        rungs: rungs(
+            argument_portable::<Maximum>,
+            argument_lanes::<Largest>,
+            resident(|c, trip| position_device(c, trip, Seek::Largest)),
+        ),
         example: "(la:argmax #d((1 9 3) (7 5 6)) :axis 1) => #d(1.0 0.0)",
         ..ARGUMENT
     },
@@ -102,7 +127,11 @@ pub const OPS: &[Op] = &[
         names: &["argmin"],
         rational: Some(RationalFold::FirstSmallest),
         doc: "The index of the smallest element, the lowest on ties; the first NaN wins.",
-        rungs: rungs(argument_portable::<Minimum>, argument_lanes::<Smallest>, NO_SELECT_DEVICE),
+        rungs: rungs(
+            argument_portable::<Minimum>,
+            argument_lanes::<Smallest>,
+            resident(|c, trip| position_device(c, trip, Seek::Smallest)),
+        ),
         example: "(la:argmin #d(4 1 1)) => 1",
         ..ARGUMENT
     },
@@ -114,15 +143,9 @@ const fn round_trip(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Membe
     Entry::Has(Member { offer: Offer::RoundTrip(Family::Fold), run })
 }
 
-const fn resident(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
+pub(crate) const fn resident(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
     Entry::Has(Member { offer: Offer::ResidentOnly, run })
 }
-
-pub(crate) const NO_SELECT_DEVICE: Entry<Member> =
-    Entry::None("one comparison an element is bound by memory");
-/// Why most folds have no device kernel.
-pub(crate) const MEMORY_BOUND: Entry<Member> =
-    Entry::None("an addition an element is bound by memory");
 
 /// What the records have in common.
 pub(crate) const FOLD: Op = Op {
@@ -236,17 +259,19 @@ impl Folded {
         Ok(Call {
             op,
             given: smallvec![a.shape().clone()],
-            operands: [at_type(a, types.compute)?].into_iter().collect(),
+            operands: [waiting(a, types.compute)?].into_iter().collect(),
             shape: self.shape,
             raw: types.raw,
             result: if self.to_number { types.whole } else { types.array },
             to_number: self.to_number,
+            wanted: Default::default(),
             more: Vec::new(),
             targets: Default::default(),
             detail: Detail::Fold { axes: self.axes },
             family: Family::Fold,
             units: a.size() as u64,
-        })
+        }
+        .at_types(&[types.compute]))
     }
 }
 
@@ -498,62 +523,4 @@ fn quick_extreme<C: Choice>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
 
 fn double(x: f64) -> Value {
     Value::Number(Number::F64(x))
-}
-
-fn sum_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    device(call, trip, Fold::Sum)
-}
-
-fn product_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    device(call, trip, Fold::Product)
-}
-
-fn largest_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    device(call, trip, Fold::Maximum)
-}
-
-fn smallest_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    device(call, trip, Fold::Minimum)
-}
-
-fn mean_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    device(call, trip, Fold::Mean)
-}
-
-/// x (outer, n, inner), out (outer, inner). The kernel narrows to the operand's type, so a
-/// result of another type would be rounded twice: those decline.
-fn device(call: &Call, trip: &RoundTrip, fold: Fold) -> Result<Answer> {
-    let element = call.operands[0].element_type();
-    if element != call.result {
-        return Ok(Answer::Declined(Decline::Type(call.result)));
-    }
-    let (axes, length) = (axes_of(call)?, folded_count(call)?);
-    let neighbours = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-    if axes.is_empty() || !neighbours {
-        return Ok(Answer::Declined(Decline::Device("the folded axes are not neighbours".into())));
-    }
-    let x = match trip.packed(&call.operands[0])? {
-        Ok(packed) => packed,
-        Err(reason) => return Ok(Answer::Declined(reason)),
-    };
-    let placed = trip.place(&x);
-    // Between the axes before and after, the folded ones are one run.
-    let (first, after) = (axes[0], axes[axes.len() - 1] + 1);
-    let outer = x.shape()[..first].iter().product();
-    let inner: usize = x.shape()[after..].iter().product();
-    let slices = Slices {
-        offset: placed.offset(),
-        outer,
-        length,
-        inner,
-        outer_stride: (length * inner) as isize,
-        stride: inner as isize,
-        inner_stride: 1,
-    };
-    let plan = trip.fold_kernels(fold, element).plan(&slices);
-    let stages = plan.map(|stages| {
-        let bytes = |s: &rung_kernel::fold::Stage| s.output * s.element.size();
-        stages.into_iter().map(|s| Stage { output_bytes: bytes(&s), launch: s.launch }).collect()
-    });
-    at_compute_type!(call, T => trip.run_stages::<T>(stages, &[placed], call.shape.clone()), Ok(Answer::Declined(Decline::Type(ElementType::I64))))
 }

@@ -8,7 +8,7 @@ use crate::call::{
 };
 use crate::decline::Answer;
 use crate::record::{Definition, Family, Kind, Op, Rungs, required};
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{RoundTrip, Traces};
 use crate::rowwise::{ELEMENTARY, MEMBER, is_half, number};
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -156,16 +156,16 @@ fn gradient_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
 /// x (any shape), out (the same shape).
 fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     match is_tanh(call)? {
-        true => trip.pointwise(call, "tanh", trace_unary::<GeluTanh>),
-        false => trip.pointwise(call, "none", trace_unary::<Gelu>),
+        true => trip.pointwise(call, "tanh", Traces::floats(trace_unary::<GeluTanh>)),
+        false => trip.pointwise(call, "none", Traces::floats(trace_unary::<Gelu>)),
     }
 }
 
 /// x and dy (any shape), out (the same shape).
 fn gradient_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     match is_tanh(call)? {
-        true => trip.pointwise(call, "tanh", trace_binary::<GeluTanhGradient>),
-        false => trip.pointwise(call, "none", trace_binary::<GeluGradient>),
+        true => trip.pointwise(call, "tanh", Traces::floats(trace_binary::<GeluTanhGradient>)),
+        false => trip.pointwise(call, "none", Traces::floats(trace_binary::<GeluGradient>)),
     }
 }
 

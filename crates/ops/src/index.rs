@@ -62,6 +62,7 @@ fn one_hot(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
         raw: result,
         result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Rows(hot),

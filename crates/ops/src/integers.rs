@@ -2,19 +2,20 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::broadcast::{
-    PAIR, elementary_rungs, floating_portable, integer_lanes, lanes, of_two, operation, pairwise,
-    quick, zipped,
+    PAIR, binary_link, elementary_rungs, floating_portable, integer_device, integer_lanes, lanes,
+    of_two, operation, pairwise, quick, zipped,
 };
-use crate::call::{Call, Context, Prepared, Types, at_compute_type, types_of};
+use crate::call::{Call, Context, Prepared, Types, at_compute_type, at_type, types_of};
 use crate::decline::Answer;
 use crate::record::{
-    Arithmetic, Definition, Exactness, Family, Kind, Link, Op, Quick, Rungs, required,
+    Arithmetic, Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Quick, Rungs,
+    required,
 };
 use crate::samples::{self, Sample};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_lanes::{Cost, Lanes};
-use rung_math::{self as math, Division, IntegerBinary};
+use rung_math::{self as math, Division, IntegerBinary, WholeBinary};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -24,7 +25,7 @@ pub const OPS: &[Op] = &[
         example: "(la:power #d(2 9 -8) #d(10 0.5 3)) => #d(1024.0 3.0 -512.0)",
         exact: Exactness::Ulp(1),
         quick: Quick::Two(quick::<math::Power>),
-        chain: Link::two::<math::Power>(Cost::Elementary),
+        chain: binary_link::<math::Power>(Cost::Elementary),
         ..operation(prepare_power, elementary_rungs::<math::Power>(power_portable, power_lanes))
     },
     Op {
@@ -46,19 +47,19 @@ pub const OPS: &[Op] = &[
         names: &["bit-and"],
         doc: "The bits that both integers have.",
         example: "(la:bit-and #u8(6 12) 10) => #(2 8)",
-        ..bitwise::<math::BitAnd>(prepare_bits)
+        ..bits::<math::BitAnd>(prepare_bits)
     },
     Op {
         names: &["bit-or"],
         doc: "The bits that one of the integers has at least.",
         example: "(la:bit-or #u8(6 12) 9) => #(15 13)",
-        ..bitwise::<math::BitOr>(prepare_bits)
+        ..bits::<math::BitOr>(prepare_bits)
     },
     Op {
         names: &["bit-xor"],
         doc: "The bits in which two integers differ.",
         example: "(la:bit-xor #u8(6 12) 10) => #(12 6)",
-        ..bitwise::<math::BitXor>(prepare_bits)
+        ..bits::<math::BitXor>(prepare_bits)
     },
     Op {
         names: &["bit-not"],
@@ -69,7 +70,7 @@ pub const OPS: &[Op] = &[
         samples: || {
             samples::whole_pairs().into_iter().map(|mut s| vec![s.swap_remove(0)]).collect()
         },
-        ..bitwise::<math::BitXor>(prepare_not)
+        ..bits::<math::BitXor>(prepare_not)
     },
     Op {
         names: &["shift"],
@@ -81,7 +82,7 @@ pub const OPS: &[Op] = &[
     },
 ];
 
-const BYTES: &str = "it moves more bytes than it saves time";
+const BYTES: &str = "how far a shift goes is seen element by element";
 
 const fn division<F: Division>() -> Op {
     let rungs = Rungs::processor(
@@ -101,6 +102,13 @@ const fn bitwise<F: IntegerBinary>(prepare: crate::record::Prepare) -> Op {
         samples: samples::whole_pairs,
         ..operation(prepare, rungs)
     }
+}
+
+/// The same where a device has it too.
+const fn bits<F: IntegerBinary + WholeBinary>(prepare: crate::record::Prepare) -> Op {
+    let plain = bitwise::<F>(prepare);
+    let member = Member { offer: Offer::ResidentOnly, run: integer_device::<F> };
+    Op { rungs: Rungs { device: Entry::Has(member), ..plain.rungs }, ..plain }
 }
 
 const INTEGERS: &[ElementType] =
@@ -133,6 +141,7 @@ fn prepare_power(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<P
 fn refuse(prepared: &Prepared, bad: fn(i64) -> bool, error: fn() -> Error) -> Result<()> {
     let Prepared::Call(call) = prepared else { return Ok(()) };
     let b = &call.operands[1];
+    let b = at_type(b, ElementType::I64)?;
     b.home()?;
     let found = match b.as_slice::<i64>() {
         Some(elements) => elements.iter().any(|&n| bad(n)),

@@ -5,9 +5,10 @@
 //! box, what rolls is two views of the same axis.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Detail, Prepared, at_type, lanes_operand, room};
+use crate::call::{Call, Context, Detail, Prepared, lanes_operand, room, waiting};
 use crate::decline::Answer;
-use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
+use crate::round_trip::{Piece, RoundTrip};
 use crate::samples;
 use crate::shape::{list_of, nothing_to_compute};
 use crate::value::Value;
@@ -224,10 +225,11 @@ pub const OPS: &[Op] = &[
 const LISTED: &[Parameter] = &[required("arrays", Kind::Arrays), keyword("axis", Kind::Integer)];
 
 pub const COPIES: Op = Op {
-    rungs: Rungs::processor(
+    rungs: Rungs::with_device(
         Definition::One(parts_portable),
         parts_lanes,
-        "a copy moves more bytes than it saves time",
+        Offer::ResidentOnly,
+        parts_device,
     ),
     ..Op::BASE
 };
@@ -244,8 +246,9 @@ fn parts(
     element_type: ElementType,
 ) -> Result<Prepared> {
     let given = boxes.iter().map(|(a, _)| a.shape().clone()).collect();
-    let (operands, starts): (_, Vec<Start>) = boxes.into_iter().unzip();
-    Ok(Prepared::Call(Box::new(Call {
+    let (operands, starts): (SmallVec<_>, Vec<Start>) = boxes.into_iter().unzip();
+    let types: Vec<ElementType> = vec![element_type; operands.len()];
+    let call = Call {
         op,
         operands,
         given,
@@ -254,11 +257,13 @@ fn parts(
         raw: element_type,
         result: element_type,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Parts { grid, starts },
         family: Family::Copy,
-    })))
+    };
+    Ok(Prepared::Call(Box::new(call.at_types(&types))))
 }
 
 /// The position in the grid at which a box begins.
@@ -299,6 +304,17 @@ fn parts_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     .map(Answer::Done)
 }
 
+fn parts_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let Detail::Parts { grid, starts } = &call.detail else {
+        return nothing_to_compute(call).map(Answer::Done);
+    };
+    let strides = grid.strides();
+    let boxes = call.operands.iter().zip(starts);
+    let pieces: Vec<Piece> =
+        boxes.map(|(array, start)| Piece { array, first: first(start, &strides) }).collect();
+    trip.copies(&pieces, grid, call.result, &call.shape)
+}
+
 fn concatenate(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
     let arrays = arguments.arrays(0)?;
     let axis = arguments.optional_integer(1)?.unwrap_or(0);
@@ -337,7 +353,7 @@ fn joined(op: &'static Op, arrays: Vec<Array>, axis: usize) -> Result<Prepared> 
         let mut start = Start::from_elem(0, axis + 1);
         start[axis] = end;
         end = end.saturating_add(a.shape()[axis]);
-        boxes.push((at_type(a, widest)?, start));
+        boxes.push((waiting(a, widest)?, start));
     }
     extents[axis] = end;
     let shape = Shape::new(extents)?;

@@ -14,7 +14,7 @@ use crate::discover::{find_device, find_library};
 use crate::explain::{Calls, Outcome, What, take_packed};
 use crate::product;
 use crate::record::{Entry, Exactness, Op, Part, Quick};
-use crate::resident::{self, read_at_once};
+use crate::resident::{self, comes_home};
 use crate::round_trip::KernelCache;
 use crate::table;
 use crate::value::Value;
@@ -333,8 +333,8 @@ impl Ladder {
                 let values = self.change(*call, &mut targets, caller)?;
                 Ok(targets.into_iter().map(Value::Array).chain(values).collect())
             }
-            Prepared::Call(call) => {
-                let raw = self.run(&call, caller)?;
+            Prepared::Call(mut call) => {
+                let raw = self.run(&mut call, caller)?;
                 call.finish(raw)
             }
             Prepared::Steps(steps) => steps(&mut Stepping { op, ladder: self, caller }),
@@ -346,11 +346,11 @@ impl Ladder {
     }
 
     /// Asks the rungs in turn. What a rung writes is not narrowed yet.
-    fn run(&mut self, call: &Call, caller: &mut dyn Caller) -> Result<Outputs> {
+    fn run(&mut self, call: &mut Call, caller: &mut dyn Caller) -> Result<Outputs> {
         let start = self.counting.then(Instant::now);
         let mut declines = Declines::new();
         let (rung, raw) = self.ask(call, &mut declines)?;
-        if read_at_once(call) {
+        if comes_home(call, &raw) {
             raw.iter().try_for_each(Array::home)?;
         }
         if let Some(start) = start {
@@ -386,7 +386,7 @@ impl Ladder {
         }
     }
 
-    fn ask(&self, call: &Call, declines: &mut Declines) -> Result<(Rung, Outputs)> {
+    fn ask(&self, call: &mut Call, declines: &mut Declines) -> Result<(Rung, Outputs)> {
         for rung in Rung::ALL {
             if self.only.is_some_and(|only| only != rung) {
                 continue;
@@ -406,9 +406,9 @@ impl Ladder {
         Err(Error::new(ErrorKind::Declined, reasons.join("; ")))
     }
 
-    fn offer(&self, rung: Rung, call: &Call) -> Result<Answer> {
+    fn offer(&self, rung: Rung, call: &mut Call) -> Result<Answer> {
         if rung != Rung::Device {
-            call.operands.iter().try_for_each(Array::home)?;
+            call.settle()?;
         }
         match rung {
             Rung::Device => self.offer_device(call),
@@ -496,7 +496,7 @@ impl Ladder {
     /// What `--on-decline` makes of a call that has run.
     fn judge(
         &mut self,
-        call: &Call,
+        call: &mut Call,
         rung: Rung,
         raw: &Outputs,
         declines: &Declines,
@@ -506,6 +506,7 @@ impl Ladder {
             OnDecline::Ok => Ok(()),
             OnDecline::Verify if rung == Rung::Portable => Ok(()),
             OnDecline::Verify => {
+                call.settle()?;
                 let foreign = rung == Rung::Library && call.op.exact == Exactness::LibraryOrder;
                 let rounding = match self.mode(call, rung) {
                     Some("bf16") => Some(2f64.powi(-8)),
@@ -570,6 +571,10 @@ impl Run for Stepping<'_> {
     fn call(&mut self, name: &str, values: Vec<Value>) -> Result<Vec<Value>> {
         let op = table::find(name)
             .ok_or_else(|| Error::new(ErrorKind::Internal, format!("the table has no {name}")))?;
+        self.operate(op, values)
+    }
+
+    fn operate(&mut self, op: &'static Op, values: Vec<Value>) -> Result<Vec<Value>> {
         let results = self.ladder.call_in(op, values, self.caller)?;
         if !self.op.takes_residents() {
             resident::bring_home(&results)?;

@@ -64,6 +64,7 @@ pub mod transform;
 mod truth;
 pub mod tune;
 pub mod update;
+pub mod user_kernel;
 mod value;
 mod vector;
 pub mod verify;

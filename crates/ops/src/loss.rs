@@ -4,13 +4,14 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared, Run, at_compute_type, integers_not_taken};
 use crate::decline::Answer;
-use crate::fold::{self, Folded, MEMORY_BOUND, Total, each_run, rungs, totals, wide};
+use crate::fold::{self, Folded, Total, device, each_run, resident, rungs, totals, wide};
 use crate::record::{ALL, Kind, Op, Parameter, Rungs, required};
 use crate::rowwise::{MEMBER, number};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, bf16, f16, with_element};
+use rung_kernel::fold::Fold;
 use rung_lanes::Lanes;
 use rung_lanes::fold::{Second, Squares};
 use rung_math::fold::dot;
@@ -23,7 +24,11 @@ pub const OPS: &[Op] = &[
         result: "a double-float",
         types: ALL,
         prepare: prepare_squares,
-        rungs: rungs(squares_portable, squares_lanes, MEMORY_BOUND),
+        rungs: rungs(
+            squares_portable,
+            squares_lanes,
+            resident(|c, trip| device(c, trip, Fold::Squares)),
+        ),
         samples: || samples::unary(2.0),
         example: "(linalg::%la-sum-squares #f(3 4)) => 25.0",
         ..MEMBER

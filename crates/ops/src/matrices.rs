@@ -122,6 +122,7 @@ pub fn prepared(
         raw: first.raw,
         result: first.result,
         to_number: first.to_number,
+        wanted: Default::default(),
         more: outputs.collect(),
         targets: Default::default(),
         detail: Detail::Matrices(Box::new(matrices)),

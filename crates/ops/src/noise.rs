@@ -4,14 +4,18 @@
 use crate::Generator;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_float_type};
-use crate::decline::Answer;
+use crate::decline::{Answer, Decline};
 use crate::random::{DRAWN, ELEMENT_TYPE, GENERATOR, drawn, fill, list_of, shapes, type_word};
-use crate::record::{FLOATS, Family, Kind, NO_LIBRARY, Op, Package, Rungs, required};
+use crate::record::{
+    Entry, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Rungs, required,
+};
+use crate::round_trip::{RoundTrip, Work};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use crate::windows::floats;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, bf16, f16};
+use rung_kernel::fill as kernel;
 use rung_lanes::{Lanes, copy, random as drivers};
 use rung_math::random::{Fill, State};
 
@@ -37,7 +41,7 @@ pub const OPS: &[Op] = &[
             fill_portable,
             fill_lanes,
             NO_LIBRARY,
-            "a device fills arrays of its own: rand, randn, uniform",
+            Entry::Has(Member { offer: Offer::ResidentOnly, run: fill_device }),
         ),
         samples: fill_samples,
         example: "(linalg::%la-rng-fill (la:zeros 2) '(27595 3371 8102) :rand 0 1) => \
@@ -175,6 +179,26 @@ fn fill_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
             _ => halves(lanes, fill, state, cells::<f16>(arrays)?),
         }
         Ok(Answer::Written)
+    })
+}
+
+fn fill_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let ((state, fill), t) = (filling(call)?, call.raw);
+    if t.compute_type() != t {
+        return Ok(Answer::Declined(Decline::Type(t)));
+    }
+    let kind = match fill {
+        Fill::Rand => "(rand)",
+        Fill::Randn => "(randn)",
+        Fill::Uniform { .. } => "(uniform)",
+        Fill::Dropout { .. } => "(dropout)",
+    };
+    let kernel = trip.kernel_for((kind, t, "fill"), || kernel::kernel(fill, t))?;
+    let launch = kernel::launch(&kernel, fill, state, call.shape.size());
+    let work = launch.map(|launch| Work::one(launch, 0, t, call.shape.clone()));
+    Ok(match trip.results(work, &[])? {
+        Ok(after) => call.replace(after),
+        Err(reason) => Answer::Declined(reason),
     })
 }
 

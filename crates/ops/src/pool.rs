@@ -3,17 +3,18 @@
 
 use crate::arguments::Arguments;
 use crate::call::{
-    Call, Context, Detail, Output, Prepared, at_compute_type, at_float_type, at_type, elements,
-    integers_not_taken, lanes_operand,
+    Call, Context, Detail, Output, Prepared, at_compute_type, at_float_type, elements,
+    integers_not_taken, lanes_operand, waiting,
 };
 use crate::decline::Answer;
 use crate::explain::packed;
-use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, required};
 use crate::rowwise::{MEMBER, is_half};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use crate::windows::{
-    Layout, NO_TRIP, at, floats, list_of, planes_call, shaped, take_in, take_in_lanes, windows_of,
+    Layout, at, floats, largest_device, list_of, means_device, planes_call, shaped, shares_device,
+    take_in, take_in_lanes, windows_of,
 };
 use rung_array::Array;
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, bf16, f16, with_element};
@@ -30,7 +31,12 @@ pub const OPS: &[Op] = &[
         parameters: POOL,
         result: "two arrays (batch, channels, oy, ox): one of x's type, one of (signed-byte 64)",
         prepare: prepare_largest,
-        rungs: Rungs::processor(Definition::Several(largest_portable), largest_lanes, NO_TRIP),
+        rungs: Rungs::with_device(
+            Definition::Several(largest_portable),
+            largest_lanes,
+            Offer::ResidentOnly,
+            largest_device,
+        ),
         samples: || pool_samples(samples::hard),
         example: "(linalg::%la-max-pool #d((((1 5) (2 3) (4 4)))) 1 2 1 0) => \
                   #d((((5.0) (3.0) (4.0))))",
@@ -47,7 +53,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of dy's type",
         prepare: prepare_largest_gradient,
-        rungs: Rungs::processor(Definition::One(unpool_portable), unpool_lanes, NO_TRIP),
+        rungs: Rungs::processor(Definition::One(unpool_portable), unpool_lanes, CHECKED),
         samples: largest_gradient_samples,
         example: "(linalg::%la-max-pool-grad #d((((1 2)))) #d((((1 1)))) '(1 1 1 3)) => \
                   #d((((0.0 3.0 0.0))))",
@@ -60,7 +66,12 @@ pub const OPS: &[Op] = &[
         parameters: POOL,
         result: "an array (batch, channels, oy, ox) of x's type",
         prepare: prepare_means,
-        rungs: Rungs::processor(Definition::One(means_portable), means_lanes, NO_TRIP),
+        rungs: Rungs::with_device(
+            Definition::One(means_portable),
+            means_lanes,
+            Offer::ResidentOnly,
+            means_device,
+        ),
         samples: || {
             let mut all = pool_samples(samples::hard);
             // More elements in a window than partial sums, and than a chunk has.
@@ -88,13 +99,20 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of dy's type",
         prepare: prepare_means_gradient,
-        rungs: Rungs::processor(Definition::One(shares_portable), shares_lanes, NO_TRIP),
+        rungs: Rungs::with_device(
+            Definition::One(shares_portable),
+            shares_lanes,
+            Offer::ResidentOnly,
+            shares_device,
+        ),
         samples: means_gradient_samples,
         example: "(linalg::%la-avg-pool-grad #d((((2 4)))) '(1 1 1 3) 1 2 1 0) => \
                   #d((((1.0 3.0 2.0))))",
         ..MEMBER
     },
 ];
+
+const CHECKED: &str = "its positions are read and checked here, and are as many as its elements";
 
 const POOL: &[Parameter] = &[
     required("x", Kind::Array),
@@ -138,12 +156,13 @@ fn prepare_largest(op: &'static Op, mut arguments: Arguments, _: &mut Context) -
         return Err(Error::wanted(ErrorKind::Empty, wanted, x.shape()));
     }
     let (shape, result) = (pooled_shape(&windows)?, x.element_type());
-    let call = Call::like(op, at_type(&x, result.compute_type())?, result, Family::Fold);
+    let call = Call::like(op, waiting(&x, result.compute_type())?, result, Family::Fold);
+    let call = call.at_types(&[result.compute_type()]);
     let index = ElementType::I64;
     let more = vec![Output { shape: shape.clone(), raw: index, result: index, to_number: false }];
     let units = (shape.size() * windows.taps()) as u64;
-    let detail = Detail::Windows(windows);
-    Ok(Prepared::Call(Box::new(Call { shape, more, units, detail, ..call })))
+    let (raw, detail) = (result.compute_type(), Detail::Windows(windows));
+    Ok(Prepared::Call(Box::new(Call { shape, raw, more, units, detail, ..call })))
 }
 
 /// x (batch, channels, height, width), values and positions (batch, channels, oy, ox).
@@ -243,7 +262,8 @@ fn prepare_means(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> 
     let (shape, result) = (pooled_shape(&windows)?, x.element_type());
     // Means are made in double; only what no rung writes is narrowed afterwards.
     let raw = if is_half(result) { ElementType::F64 } else { result };
-    let call = Call::like(op, at_type(&x, result.compute_type())?, result, Family::Fold);
+    let call = Call::like(op, waiting(&x, result.compute_type())?, result, Family::Fold);
+    let call = call.at_types(&[result.compute_type()]);
     let units = (shape.size() * windows.taps()) as u64;
     let detail = Detail::Windows(windows);
     Ok(Prepared::Call(Box::new(Call { shape, raw, units, detail, ..call })))

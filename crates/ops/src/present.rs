@@ -5,14 +5,15 @@
 use crate::call::{Call, at_compute_type, integers_not_taken};
 use crate::decline::Answer;
 use crate::fold::{
-    self, FOLD, MEMORY_BOUND, Total, each_run, prepare, rungs, total_lanes, totals, totals_vec,
+    self, FOLD, Total, device, each_run, prepare, resident, rungs, total_lanes, totals, totals_vec,
     wide,
 };
-use crate::record::Op;
+use crate::record::{Entry, Member, Op};
 use crate::samples::{self, Sample};
 use crate::statistics::{VARIANCE, parameter_of, prepare_variance, too_few};
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result};
+use rung_kernel::fold::Fold;
 use rung_lanes::Lanes;
 use rung_lanes::fold::{
     CentredPresent, Choice, IntegerStep, LargestPresent, Present, Product, ProductPresent, Second,
@@ -27,7 +28,11 @@ pub const OPS: &[Op] = &[
         doc: "The sum of the elements that are not NaN; 0 of none.",
         result: "as sum",
         prepare: |op, a, _| prepare(op, a, Total::Sum),
-        rungs: rungs(sum_portable, sum_lanes, MEMORY_BOUND),
+        rungs: rungs(
+            sum_portable,
+            sum_lanes,
+            resident(|c, trip| device(c, trip, Fold::SumPresent)),
+        ),
         example: "(la:nansum #d(1 nan 2)) => 3.0",
         ..PRESENT
     },
@@ -36,7 +41,11 @@ pub const OPS: &[Op] = &[
         doc: "The product of the elements that are not NaN; 1 of none.",
         result: "as prod",
         prepare: |op, a, _| prepare(op, a, Total::Sum),
-        rungs: rungs(product_portable, product_lanes, MEMORY_BOUND),
+        rungs: rungs(
+            product_portable,
+            product_lanes,
+            resident(|c, trip| device(c, trip, Fold::ProductPresent)),
+        ),
         example: "(la:nanprod #d((2 nan) (nan nan)) :axis 1) => #d(2.0 1.0)",
         ..PRESENT
     },
@@ -45,7 +54,7 @@ pub const OPS: &[Op] = &[
         doc: "The mean of the elements that are not NaN.",
         result: "as mean",
         prepare: |op, a, _| prepare(op, a, Total::Mean),
-        rungs: rungs(mean_portable, mean_lanes, MEMORY_BOUND),
+        rungs: rungs(mean_portable, mean_lanes, ABSENT),
         example: "(la:nanmean #d(1 nan 2)) => 1.5",
         ..PRESENT
     },
@@ -55,7 +64,7 @@ pub const OPS: &[Op] = &[
         result: "as var",
         parameters: VARIANCE,
         prepare: prepare_variance,
-        rungs: rungs(variance_portable, variance_lanes, MEMORY_BOUND),
+        rungs: rungs(variance_portable, variance_lanes, ABSENT),
         example: "(la:nanvar #d(1 nan 2 3 4)) => 1.25",
         ..PRESENT
     },
@@ -65,7 +74,7 @@ pub const OPS: &[Op] = &[
         result: "as std",
         parameters: VARIANCE,
         prepare: prepare_variance,
-        rungs: rungs(deviation_portable, deviation_lanes, MEMORY_BOUND),
+        rungs: rungs(deviation_portable, deviation_lanes, ABSENT),
         example: "(la:nanstd #d(1 nan 3)) => 1.0",
         ..PRESENT
     },
@@ -74,7 +83,7 @@ pub const OPS: &[Op] = &[
         doc: "The largest element that is not NaN.",
         result: "as amax",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(select_portable::<LargerNumber>, select_lanes::<LargestPresent>, MEMORY_BOUND),
+        rungs: rungs(select_portable::<LargerNumber>, select_lanes::<LargestPresent>, ABSENT),
         example: "(la:nanmax #d((1 nan) (2 5)) :axis 0) => #d(2.0 5.0)",
         ..PRESENT
     },
@@ -83,15 +92,15 @@ pub const OPS: &[Op] = &[
         doc: "The smallest element that is not NaN.",
         result: "as amin",
         prepare: |op, a, _| prepare(op, a, Total::Select),
-        rungs: rungs(
-            select_portable::<SmallerNumber>,
-            select_lanes::<SmallestPresent>,
-            MEMORY_BOUND,
-        ),
+        rungs: rungs(select_portable::<SmallerNumber>, select_lanes::<SmallestPresent>, ABSENT),
         example: "(la:nanmin #d(4 nan 2)) => 2.0",
         ..PRESENT
     },
 ];
+
+/// Why the others have no device kernel.
+const ABSENT: Entry<Member> =
+    Entry::None("whether a slice has a number at all is read before there is a result");
 
 const PRESENT: Op = Op { samples: present_samples, ..FOLD };
 

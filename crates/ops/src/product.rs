@@ -6,12 +6,17 @@
 //! of products, (batch, rows, inner) by (batch, inner, columns).
 
 mod device;
+mod library;
+
+pub(crate) use device::{Following, tiles};
 
 use crate::arguments::{Arguments, Operand, number_type};
-use crate::call::{Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of};
-use crate::decline::{Answer, Decline, Rung};
+use crate::call::{
+    Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of, waiting,
+};
+use crate::decline::{Answer, Rung};
 use crate::record::{
-    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Part, Quick,
+    Definition, Entry, Exactness, Family, Kind, Link, Member, Offer, Op, Parameter, Part, Quick,
     RationalFold, Rungs, SMALL, required,
 };
 use crate::samples::{self, Sample};
@@ -19,7 +24,6 @@ use crate::value::Value;
 use rung_array::{Array, Number, Offsets, View};
 use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape};
 use rung_lanes::{Float, Lanes, Stored, matvec, small};
-use rung_library::Library;
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
 use smallvec::{SmallVec, smallvec};
@@ -33,6 +37,7 @@ pub const OPS: &[Op] = &[
                  vector's added axis is dropped",
         exact: Exactness::LibraryOrder,
         prepare: prepare_matmul,
+        chain: Link::PRODUCT,
         quick: Quick::Two(quick_pair),
         rungs: RUNGS,
         samples: matmul_samples,
@@ -47,6 +52,7 @@ pub const OPS: &[Op] = &[
         result: "a double-float (an integer for integers) for two vectors, else an array as of `matmul`",
         exact: Exactness::LibraryOrder,
         prepare: prepare_dot,
+        chain: Link::PRODUCT,
         quick: Quick::Two(quick_pair),
         rungs: RUNGS,
         samples: dot_samples,
@@ -60,7 +66,7 @@ const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::O
 pub(crate) const RUNGS: Rungs = Rungs {
     portable: Definition::One(portable),
     lanes: Entry::Has(lanes),
-    library: Entry::Has(library),
+    library: Entry::Has(library::run),
     device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Product), run: device::run }),
 };
 
@@ -192,6 +198,7 @@ fn prepare_vectors(
         raw: fold_type(compute),
         result: fold_type(compute),
         to_number: true,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Product(Product {
@@ -225,7 +232,8 @@ pub(crate) fn prepare_product(
     let operand = |x: &Array| match form {
         // A fold widens every float type exactly, so a matrix is read as it is.
         Form::Folds if ElementType::FLOATS.contains(&x.element_type()) => as_stack(x, &stack),
-        _ => as_stack(&at_type(x, types.compute)?, &stack),
+        Form::Folds => as_stack(&at_type(x, types.compute)?, &stack),
+        Form::Cells => as_stack(&waiting(x, types.compute)?, &stack),
     };
     let operands = [operand(&left)?, operand(&right)?];
     let mut extents = stack.to_vec();
@@ -238,7 +246,7 @@ pub(crate) fn prepare_product(
     }
     // Folds are written in f64 and narrowed once, to the result's own width.
     let raw = if form == Form::Folds { fold_type(types.compute) } else { types.compute };
-    Ok(Prepared::Call(Box::new(Call {
+    let call = Call {
         op,
         given: smallvec![a.shape().clone(), b.shape().clone()],
         operands: operands.into_iter().collect(),
@@ -246,6 +254,7 @@ pub(crate) fn prepare_product(
         raw,
         result: types.result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Product(Product { batch, rows: m, columns: n, inner: k, form }),
@@ -254,6 +263,10 @@ pub(crate) fn prepare_product(
             .saturating_mul(m as u64)
             .saturating_mul(n as u64)
             .saturating_mul(k as u64),
+    };
+    Ok(Prepared::Call(Box::new(match form {
+        Form::Cells => call.at_types(&[types.compute; 2]),
+        Form::Folds => call,
     })))
 }
 
@@ -479,56 +492,6 @@ fn lanes_integers(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
         }
     })
     .map(Answer::Done)
-}
-
-fn library(call: &Call, library: &Library) -> Result<Answer> {
-    let p = detail(call)?;
-    if p.rows == 1 && p.columns == 1 {
-        // Two vectors are a number of class Same on every rung (spec linalg 5).
-        return Ok(Answer::Declined(Decline::NoKernel("two vectors are a fold")));
-    }
-    match [call.operands[0].element_type(), call.operands[1].element_type()] {
-        [ElementType::I64, _] => Ok(Answer::Declined(Decline::Type(ElementType::I64))),
-        [ElementType::F64, _] | [_, ElementType::F64] => {
-            library_stack::<f64>(call, p, |a, b, out| library.dgemm(a, b, out))
-        }
-        _ => library_stack::<f32>(call, p, |a, b, out| library.sgemm(a, b, out)),
-    }
-}
-
-type LibraryMatrix<'a, T> = rung_library::Matrix<'a, T>;
-
-/// The slab of an operand that begins at `offset`.
-fn library_matrix<T: Element>(x: &Array, offset: usize) -> LibraryMatrix<'_, T> {
-    let (data, (rows, columns)) = (x.view::<T>().data, last_two(x));
-    let [row, column] = last_strides(x);
-    rung_library::Matrix { data, offset, rows, columns, row, column }
-}
-
-/// One slab after another; a vector is a matrix of one row or column.
-fn library_stack<T: Element + Default>(
-    call: &Call,
-    p: Product,
-    multiply: impl Fn(LibraryMatrix<T>, LibraryMatrix<T>, &mut [T]) -> std::result::Result<(), String>,
-) -> Result<Answer> {
-    // Folds may have operands of other widths, which the library does not know.
-    let [a, b] = [at_type(&call.operands[0], T::TYPE)?, at_type(&call.operands[1], T::TYPE)?];
-    let (left, right) = (slabs(&a), slabs(&b));
-    let cells = p.rows * p.columns;
-    let mut refusal = None;
-    let result = Array::build::<T>(call.shape.clone(), |out| {
-        for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
-            let (a, b) = (library_matrix(&a, left[slab]), library_matrix(&b, right[slab]));
-            if let Err(text) = multiply(a, b, out) {
-                refusal = Some(text);
-                return;
-            }
-        }
-    })?;
-    match refusal {
-        Some(text) => Ok(Answer::Declined(Decline::Library(text.into()))),
-        None => at_type(&result, call.raw).map(Answer::Done),
-    }
 }
 
 fn matmul_samples() -> Vec<Sample> {

@@ -13,7 +13,7 @@ use crate::record::{
     Definition, Entry, FLOATS, Family, Kind, Member, Offer, Op, Package, Parameter, Rungs, keyword,
     required,
 };
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{RoundTrip, Work};
 use crate::samples;
 use crate::shape::nothing_to_compute;
 use crate::value::Value;
@@ -220,6 +220,7 @@ pub(crate) fn fill(
         raw: ElementType::F64,
         result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Fill { state, fill },
@@ -273,6 +274,7 @@ fn counter(
         raw,
         result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Counter { state, fill },
@@ -385,9 +387,12 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
         return Ok(Answer::Declined(Decline::NoKernel("the counter-based generator has none")));
     }
     let Detail::Fill { state, fill } = call.detail else { return wrong_detail() };
-    let kernel = trip.kernel(call, "fill", || kernel::kernel(fill, ElementType::F64))?;
+    // Rounded once, from the double that is drawn.
+    let single = call.result == ElementType::F32;
+    let t = if single { ElementType::F32 } else { ElementType::F64 };
+    let kernel = trip.kernel(call, "fill", || kernel::kernel(fill, t))?;
     let launch = kernel::launch(&kernel, fill, state, call.shape.size());
-    trip.run::<f64>(launch, &[], call.shape.clone())
+    trip.run_work(launch.map(|launch| Work::one(launch, 0, t, call.shape.clone())), &[])
 }
 
 fn wrong_detail<T>() -> Result<T> {

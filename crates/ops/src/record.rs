@@ -9,6 +9,7 @@ use crate::call::{Call, Context, Outputs, Prepared};
 use crate::decline::Answer;
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
+use crate::user_kernel::UserKernel;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result};
@@ -16,6 +17,7 @@ use rung_lanes::compiled::Lanewise;
 use rung_lanes::fused::Step;
 use rung_lanes::{Cost, Lanes};
 use rung_library::Library;
+use rung_math::{Graph, Width};
 use smallvec::smallvec;
 use std::cmp::Ordering;
 
@@ -53,6 +55,8 @@ pub struct Op {
     pub quick: Quick,
     /// Its part in a chain of element-wise operations that the lanes do in one pass.
     pub chain: Option<Link>,
+    /// Its part in a kernel of a program's own, where nested calls of it are no chain.
+    pub link: Option<Link>,
     /// The value is true or false: whether the number that the rungs write is not zero.
     pub predicate: bool,
     /// `prepare`, and what it makes of other operations, looks at headers alone or asks
@@ -60,6 +64,8 @@ pub struct Op {
     pub resident: bool,
     /// Written as the place of an assignment: `(setf (la:row a i) b)` calls it with (b a i).
     pub setf: bool,
+    /// What a kernel of a program's own computes; none of the table.
+    pub user: Option<&'static UserKernel>,
 }
 
 /// A whole call, without keywords, for operands that need no laying out: small packed arrays of one
@@ -78,16 +84,40 @@ pub struct Link {
     /// How many operands it takes.
     pub arity: usize,
     pub cost: Cost,
-    pub step: Step,
+    pub step: LinkStep,
+}
+
+/// What a link is.
+#[derive(Clone, Copy)]
+pub enum LinkStep {
+    /// A function of single elements: its step of a chain on the lanes, and its recording for a
+    /// device's kernel of the chain.
+    Elements(Step, fn(Width) -> Graph),
+    /// A matrix product: a device makes what follows in the same launch.
+    Product,
 }
 
 impl Link {
-    pub const fn one<F: Lanewise<1>>(cost: Cost) -> Option<Link> {
-        Some(Link { arity: 1, cost, step: Step::one::<F>() })
+    pub const fn one<F: Lanewise<1>>(cost: Cost, trace: fn(Width) -> Graph) -> Option<Link> {
+        Some(Link { arity: 1, cost, step: LinkStep::Elements(Step::one::<F>(), trace) })
     }
 
-    pub const fn two<F: Lanewise<2>>(cost: Cost) -> Option<Link> {
-        Some(Link { arity: 2, cost, step: Step::two::<F>() })
+    pub const fn two<F: Lanewise<2>>(cost: Cost, trace: fn(Width) -> Graph) -> Option<Link> {
+        Some(Link { arity: 2, cost, step: LinkStep::Elements(Step::two::<F>(), trace) })
+    }
+
+    /// Three operands.
+    pub const fn three<F: Lanewise<3>>(cost: Cost, trace: fn(Width) -> Graph) -> Option<Link> {
+        Some(Link { arity: 3, cost, step: LinkStep::Elements(Step::three::<F>(), trace) })
+    }
+
+    /// Two matrices, of which nothing is taken in.
+    pub const PRODUCT: Option<Link> =
+        Some(Link { arity: 2, cost: Cost::Light, step: LinkStep::Product });
+
+    /// Whether the calls among its arguments are left out of a chain.
+    pub fn is_first(&self) -> bool {
+        matches!(self.step, LinkStep::Product)
     }
 }
 
@@ -147,6 +177,8 @@ pub enum Package {
     Internal,
     /// Package `vec`, exported.
     Vec,
+    /// Of no package: a program's own.
+    User,
 }
 
 impl Package {
@@ -155,6 +187,7 @@ impl Package {
         match self {
             Package::Linalg | Package::Internal => "linalg",
             Package::Vec => "vec",
+            Package::User => "defkernel",
         }
     }
 
@@ -164,6 +197,7 @@ impl Package {
             Package::Linalg => "la:",
             Package::Internal => "linalg::",
             Package::Vec => "vec:",
+            Package::User => "",
         }
     }
 }
@@ -276,18 +310,18 @@ impl Rungs {
         Rungs { device, ..Rungs::processor(portable, lanes, "") }
     }
 
-    /// Changes arrays where they stand, on the processor.
+    /// Changes arrays where they stand.
     pub const fn in_place(
         portable: fn(&Call) -> Result<()>,
         lanes: fn(&Call, &Lanes) -> Result<Answer>,
         library: &'static str,
-        device: &'static str,
+        device: Entry<Member>,
     ) -> Rungs {
         Rungs {
             portable: Definition::InPlace(portable),
             lanes: Entry::Has(lanes),
             library: Entry::None(library),
-            device: Entry::None(device),
+            device,
         }
     }
 
@@ -462,9 +496,11 @@ impl Op {
         assigned: None,
         quick: Quick::None,
         chain: None,
+        link: None,
         predicate: false,
         resident: false,
         setf: false,
+        user: None,
     };
 
     /// Whether the arrays of `writes` are changed where they stand, by a rung or by an assignment.

@@ -1,7 +1,8 @@
 //! Operands that may be on a device: bringing home what the processor reads, and what a call finds
 //! there already.
 
-use crate::call::Call;
+use crate::call::{Call, Detail};
+use crate::record::Family;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::Result;
@@ -17,32 +18,42 @@ pub(crate) fn bring_home(values: &[Value]) -> Result<()> {
     })
 }
 
-/// Where the operands of a call are.
+/// Where the operands of a call are, and after them the arrays that it changes.
 #[derive(Default)]
 pub struct Standing {
-    /// Of each operand, whether it is on the device.
-    pub there: SmallVec<[bool; 3]>,
-    /// Bytes of operands that the processor would have to bring home.
+    /// Of each array, whether it is on the device.
+    pub there: SmallVec<[bool; 4]>,
+    /// Of each array, its bytes.
+    bytes: SmallVec<[u64; 4]>,
+    /// Bytes of arrays that the processor would have to bring home.
     pub away: u64,
 }
 
 impl Standing {
     /// With a device's residents.
     pub fn of(call: &Call, residency: &Residency) -> Standing {
-        let there = call.operands.iter().map(|x| residency.holds(x)).collect();
-        let away = call.operands.iter().filter(|x| !x.is_home()).map(bytes).sum();
-        Standing { there, away }
+        let mut standing = Standing::default();
+        let mut take = |x: &Array| {
+            standing.there.push(residency.holds(x));
+            standing.bytes.push(bytes(x));
+            standing.away += if x.is_home() { 0 } else { bytes(x) };
+        };
+        call.operands.iter().for_each(&mut take);
+        if call.op.in_place() {
+            call.changed().iter().for_each(&mut take);
+        }
+        standing
     }
 
-    /// Whether an operand is on the device.
+    /// Whether an array is on the device.
     pub fn any(&self) -> bool {
         self.there.contains(&true)
     }
 
-    /// The operands that are, or are not, on the device.
-    pub fn operands<'a>(&'a self, call: &'a Call, there: bool) -> impl Iterator<Item = &'a Array> {
-        let is = move |i: usize| self.there.get(i).copied().unwrap_or(false) == there;
-        call.operands.iter().enumerate().filter(move |(i, _)| is(*i)).map(|(_, x)| x)
+    /// The bytes of the arrays that are, or are not, on the device.
+    pub fn bytes(&self, there: bool) -> impl Iterator<Item = u64> + '_ {
+        let each = self.there.iter().zip(&self.bytes);
+        each.filter(move |(is, _)| **is == there).map(|(_, bytes)| *bytes)
     }
 }
 
@@ -52,9 +63,17 @@ pub fn bytes(x: &Array) -> u64 {
     (reach.len().min(x.size()) * x.element_type().size()) as u64
 }
 
-/// Whether the caller reads the result at once: as a number, or narrowed from what a device writes,
-/// which is the operands' type or the result's.
+/// Whether the caller reads the result at once, as far as is known before: as a number, or narrowed
+/// from what a kernel of these writes, which is the operands' type or the result's.
 pub fn read_at_once(call: &Call) -> bool {
+    let narrows = call.family == Family::Product || matches!(call.detail, Detail::Rowwise { .. });
     let written = |t| t == call.raw || call.operands.iter().any(|x| x.element_type() == t);
-    call.to_number || call.op.predicate || !written(call.result)
+    call.to_number || call.op.predicate || (narrows && !written(call.result))
+}
+
+/// Whether what a rung wrote is a number for the caller, or narrowed here.
+pub fn comes_home(call: &Call, raw: &[Array]) -> bool {
+    let results = std::iter::once(call.result).chain(call.more.iter().map(|more| more.result));
+    let narrowed = raw.iter().zip(results).any(|(a, t)| a.element_type() != t);
+    call.to_number || call.op.predicate || narrowed
 }

@@ -7,29 +7,81 @@ use crate::call::Call;
 use crate::decline::{Answer, Decline};
 use rung_array::Array;
 use rung_base::{Element, ElementType, Result, Shape};
-use rung_device::{Failure, FailureCode, Held, Layout, Residency};
-use rung_kernel::fold::{Fold, Kernels as FoldKernels};
-use rung_kernel::{Kernel, Launch, broadcast};
-use rung_math::{Graph, Real, Unary, Width, trace_unary};
+use rung_device::{Buffer, Failure, FailureCode, Held, Layout, Residency};
+use rung_kernel::broadcast::{self, Read, Signature};
+use rung_kernel::cells::Computed;
+use rung_kernel::fold::{Fold, Kernels as FoldKernels, Types as FoldTypes};
+use rung_kernel::position::{Kernels as PositionKernels, Seek};
+use rung_kernel::product::{Tile, Types as ProductTypes};
+use rung_kernel::scan::{Kernels as ScanKernels, Scan};
+use rung_kernel::sort::Kernels as SortKernels;
+use rung_kernel::{Kernel, Launch};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
+
+mod pieces;
+mod pointwise;
+
+pub(crate) use pointwise::{Formula, Given};
+pub use pointwise::{Piece, Traces};
 
 /// What a kernel is made for: an operation, an element type and a template.
 type Key = (&'static str, ElementType, &'static str);
+/// A definition by its name and formula, what it computes in, and the types of its operands.
+type Pointwise = (Cow<'static, str>, &'static str, Computed, Signature);
+/// A product: its types and tile, what follows it and what that reads.
+type ProductKey = (ProductTypes, Tile, String, SmallVec<[Read; 4]>);
 
 /// The kernels made so far: one for each key, whatever the shapes.
 #[derive(Default)]
 pub struct KernelCache {
-    kernels: RefCell<HashMap<Key, Arc<Kernel>>>,
-    folds: RefCell<HashMap<(Fold, ElementType), FoldKernels>>,
+    kernels: Cache<Key, Arc<Kernel>>,
+    pointwise: Cache<Pointwise, Arc<Kernel>>,
+    products: Cache<ProductKey, Arc<Kernel>>,
+    folds: Cache<(Fold, FoldTypes), FoldKernels>,
+    positions: Cache<(Seek, [ElementType; 2]), PositionKernels>,
+    scans: Cache<(Scan, [ElementType; 2]), ScanKernels>,
+    sorts: Cache<(ElementType, bool), SortKernels>,
+}
+
+/// What was made once.
+struct Cache<K, V>(RefCell<HashMap<K, V>>);
+
+impl<K, V> Default for Cache<K, V> {
+    fn default() -> Self {
+        Cache(RefCell::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Cache<K, V> {
+    fn get(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<V> {
+        if let Some(known) = self.0.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let made = make()?;
+        self.0.borrow_mut().insert(key, made.clone());
+        Ok(made)
+    }
+
+    fn count(&self) -> usize {
+        self.0.borrow().len()
+    }
 }
 
 impl KernelCache {
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.kernels.borrow().len() + self.folds.borrow().len()
+        self.kernels.count()
+            + self.pointwise.count()
+            + self.products.count()
+            + self.folds.count()
+            + self.positions.count()
+            + self.scans.count()
+            + self.sorts.count()
     }
 }
 
@@ -39,10 +91,64 @@ pub struct RoundTrip<'a> {
     cache: &'a KernelCache,
 }
 
-/// A launch and the size of its output, which the next stage reads.
+/// A buffer of a launch.
+#[derive(Clone, Copy, Debug)]
+pub enum Bind {
+    /// An operand of the call.
+    Operand(usize),
+    /// A buffer that the call makes.
+    Made(usize),
+    /// Bytes of an operand: the first of them, and how many.
+    OperandPart(usize, [usize; 2]),
+    /// Bytes of a buffer that the call makes.
+    MadePart(usize, [usize; 2]),
+}
+
+/// A launch and its buffers in binding order.
 pub struct Stage {
     pub launch: Launch,
-    pub output_bytes: usize,
+    pub binds: SmallVec<[Bind; 6]>,
+}
+
+/// A buffer that a call makes: a result, or so many bytes for its own time.
+pub enum Made {
+    Result(ElementType, Shape),
+    Workspace(usize),
+}
+
+/// What a call does on the device: launches, one after another, over its operands and what it makes.
+#[derive(Default)]
+pub struct Work {
+    pub stages: Vec<Stage>,
+    pub made: Vec<Made>,
+}
+
+impl Made {
+    fn bytes(&self) -> usize {
+        match self {
+            Made::Result(t, shape) => shape.size() * t.size(),
+            Made::Workspace(bytes) => *bytes,
+        }
+    }
+}
+
+impl Work {
+    /// One launch over all operands, in order, and one result.
+    pub fn one(launch: Launch, operands: usize, t: ElementType, shape: Shape) -> Work {
+        let mut work = Work::default();
+        let result = work.make(Made::Result(t, shape));
+        work.stage(launch, (0..operands).map(Bind::Operand).chain([result]));
+        work
+    }
+
+    pub fn make(&mut self, made: Made) -> Bind {
+        self.made.push(made);
+        Bind::Made(self.made.len() - 1)
+    }
+
+    pub fn stage(&mut self, launch: Launch, binds: impl IntoIterator<Item = Bind>) {
+        self.stages.push(Stage { launch, binds: binds.into_iter().collect() });
+    }
 }
 
 /// An operand and where it will lie on the device.
@@ -58,19 +164,14 @@ impl<'a> Placed<'a> {
         self.layout.offset
     }
 
+    /// Elements from one index of an axis to the next.
+    pub fn strides(&self) -> &'a [isize] {
+        self.array.strides()
+    }
+
     /// How a broadcasting kernel reads it.
     pub fn view(&self) -> broadcast::View<'a> {
         broadcast::View { offset: self.layout.offset, strides: self.array.strides() }
-    }
-}
-
-/// The element itself, for a copy in another order.
-#[derive(Clone, Copy, Default)]
-struct Itself;
-
-impl Unary for Itself {
-    fn at<R: Real>(x: R) -> R {
-        x
     }
 }
 
@@ -89,52 +190,57 @@ impl<'a> RoundTrip<'a> {
         template: &'static str,
         make: impl FnOnce() -> Result<Kernel>,
     ) -> Result<Arc<Kernel>> {
-        self.cached((call.op.name(), call.shown_type(), template), make)
+        self.kernel_for((call.op.name(), call.shown_type(), template), make)
     }
 
-    fn cached(&self, key: Key, make: impl FnOnce() -> Result<Kernel>) -> Result<Arc<Kernel>> {
-        if let Some(kernel) = self.cache.kernels.borrow().get(&key) {
-            return Ok(kernel.clone());
-        }
-        let kernel = Arc::new(make()?);
-        self.cache.kernels.borrow_mut().insert(key, kernel.clone());
-        Ok(kernel)
+    /// The kernel of a key.
+    pub fn kernel_for(
+        &self,
+        key: Key,
+        make: impl FnOnce() -> Result<Kernel>,
+    ) -> Result<Arc<Kernel>> {
+        self.cache.kernels.get(key, || make().map(Arc::new))
+    }
+
+    /// The kernel of a product, made when it is first needed.
+    pub fn product_kernel(
+        &self,
+        key: ProductKey,
+        make: impl FnOnce() -> Result<Kernel>,
+    ) -> Result<Arc<Kernel>> {
+        self.cache.products.get(key, || make().map(Arc::new))
     }
 
     /// The kernels of a fold, made when they are first needed.
-    pub fn fold_kernels(&self, fold: Fold, element: ElementType) -> FoldKernels {
-        let mut folds = self.cache.folds.borrow_mut();
-        folds.entry((fold, element)).or_insert_with(|| FoldKernels::new(fold, element)).clone()
+    pub fn fold_kernels(&self, fold: Fold, types: FoldTypes) -> Result<FoldKernels> {
+        self.cache.folds.get((fold, types), || FoldKernels::of(fold, types))
     }
 
-    /// A function of the elements of one to three operands of floats at the call's shape; only the
-    /// elements that a broadcast operand has go up. `formula` tells an operation's kernels apart.
-    pub fn pointwise(
+    /// The kernels of a search, made when they are first needed.
+    pub fn position_kernels(
         &self,
-        call: &Call,
-        formula: &'static str,
-        trace: fn(Width) -> Graph,
-    ) -> Result<Answer> {
-        let width = match call.operands[0].element_type() {
-            ElementType::F64 => Width::F64,
-            ElementType::F32 => Width::F32,
-            other => return Ok(Answer::Declined(Decline::Type(other))),
-        };
-        if call.shape.rank() > broadcast::MAX_RANK {
-            return Ok(Answer::Declined(Decline::NoKernel("more than eight axes")));
-        }
-        let arity = call.operands.len();
-        let kernel = self.kernel(call, formula, || {
-            let name = format!("{} {formula}", call.op.name());
-            Ok(broadcast::kernel(&name, &trace(width), arity))
-        })?;
-        let placed: SmallVec<[Placed; 3]> = call.operands.iter().map(|x| self.place(x)).collect();
-        let views: SmallVec<[broadcast::View; 3]> = placed.iter().map(Placed::view).collect();
-        let launch = broadcast::launch(&kernel, &call.shape, &views);
-        match width {
-            Width::F64 => self.run::<f64>(launch, &placed, call.shape.clone()),
-            Width::F32 => self.run::<f32>(launch, &placed, call.shape.clone()),
-        }
+        seek: Seek,
+        reads: ElementType,
+        writes: ElementType,
+    ) -> Result<PositionKernels> {
+        let make = || PositionKernels::new(seek, reads, writes);
+        self.cache.positions.get((seek, [reads, writes]), make)
+    }
+
+    /// The kernels of a scan, made when they are first needed.
+    pub fn scan_kernels(
+        &self,
+        scan: Scan,
+        reads: ElementType,
+        writes: ElementType,
+    ) -> Result<ScanKernels> {
+        let make = || ScanKernels::new(scan, reads, writes);
+        self.cache.scans.get((scan, [reads, writes]), make)
+    }
+
+    /// The kernels of an order, made when they are first needed.
+    pub fn sort_kernels(&self, element: ElementType, descending: bool) -> Result<SortKernels> {
+        self.cache.sorts.get((element, descending), || SortKernels::new(element, descending))
     }
 
     /// Where an operand will lie; nothing moves yet.
@@ -142,33 +248,9 @@ impl<'a> RoundTrip<'a> {
         Placed { array, layout: self.residency.layout(array) }
     }
 
-    /// `x` in row-major order: copied where it lies.
-    pub fn packed(&self, x: &Array) -> Result<std::result::Result<Array, Decline>> {
-        if x.is_contiguous() {
-            return Ok(Ok(x.clone()));
-        }
-        if !self.residency.holds(x) {
-            return crate::explain::packed(x).map(Ok);
-        }
-        let width = match x.element_type() {
-            ElementType::F64 => Width::F64,
-            ElementType::F32 => Width::F32,
-            other => return Ok(Err(Decline::Type(other))),
-        };
-        let kernel = self.cached(("(copy)", x.element_type(), "broadcast"), || {
-            Ok(broadcast::kernel("(copy)", &trace_unary::<Itself>(width), 1))
-        })?;
-        let placed = self.place(x);
-        let launch = broadcast::launch(&kernel, x.shape(), &[placed.view()]);
-        let answer = match width {
-            Width::F64 => self.run::<f64>(launch, &[placed], x.shape().clone()),
-            Width::F32 => self.run::<f32>(launch, &[placed], x.shape().clone()),
-        }?;
-        Ok(match answer {
-            Answer::Done(array) => Ok(array),
-            Answer::Declined(reason) => Err(reason),
-            Answer::Several(_) | Answer::Written => Err(Decline::NoKernel("not one result")),
-        })
+    /// Whether an array is on the device.
+    pub fn holds(&self, array: &Array) -> bool {
+        self.residency.holds(array)
     }
 
     /// Runs one launch over `operands` and one output of `shape`.
@@ -178,58 +260,93 @@ impl<'a> RoundTrip<'a> {
         operands: &[Placed],
         shape: Shape,
     ) -> Result<Answer> {
-        let output_bytes = shape.size() * size_of::<O>();
-        let stages = launch.map(|launch| vec![Stage { launch, output_bytes }]);
-        self.run_stages::<O>(stages, operands, shape)
+        self.run_work(
+            launch.map(|launch| Work::one(launch, operands.len(), O::TYPE, shape)),
+            operands,
+        )
     }
 
-    /// Runs stages, of which the first reads `operands` and each later one the output before it.
-    /// What the kernel layer could not plan is a decline as well.
-    pub fn run_stages<O: Element>(
+    /// Runs a call's work: its results. What the kernel layer could not plan is a decline as well.
+    pub fn run_work(&self, work: Result<Work>, operands: &[Placed]) -> Result<Answer> {
+        Ok(match self.results(work, operands)? {
+            Ok(results) => match <[Array; 1]>::try_from(results) {
+                Ok([result]) => Answer::Done(result),
+                Err(several) => Answer::Several(several),
+            },
+            Err(reason) => Answer::Declined(reason),
+        })
+    }
+
+    /// The same as a list of arrays.
+    pub fn results(
         &self,
-        stages: Result<Vec<Stage>>,
+        work: Result<Work>,
         operands: &[Placed],
-        shape: Shape,
-    ) -> Result<Answer> {
-        let stages = match stages {
-            Ok(stages) => stages,
-            Err(e) => return Ok(Answer::Declined(Decline::Device(e.message().into()))),
+    ) -> Result<std::result::Result<Vec<Array>, Decline>> {
+        let work = match work {
+            Ok(work) => work,
+            Err(e) => return Ok(Err(Decline::Device(e.message().into()))),
         };
-        let info = self.residency.device().info();
-        if !info.f64 && stages.iter().any(|s| s.launch.kernel.needs_f64()) {
-            return Ok(Answer::Declined(Decline::NoDouble));
+        if let Err(reason) = self.fits(&work, operands) {
+            return Ok(Err(reason));
         }
-        let outputs = stages.iter().map(|stage| stage.output_bytes);
-        let inputs = operands.iter().map(|x| self.residency.carried(x.array, x.layout));
-        let largest = inputs.chain(outputs).max().unwrap_or(0) as u64;
-        if largest > info.max_binding {
-            let most = info.max_binding;
-            return Ok(Answer::Declined(Decline::Binding { bytes: largest, most }));
-        }
-        match self.queue(&stages, operands) {
-            Ok(Some(result)) => result.into_array(O::TYPE, shape).map(Answer::Done),
-            Ok(None) => Array::zeros(O::TYPE, shape).map(Answer::Done),
-            Err(failure) => Ok(Answer::Declined(decline_of(&failure))),
-        }
+        let held = match self.queue(&work, operands) {
+            Ok(held) => held,
+            Err(failure) => return Ok(Err(decline_of(&failure))),
+        };
+        let results = work.made.into_iter().zip(held).filter_map(|(made, held)| match made {
+            Made::Result(t, shape) => Some(held.into_array(t, shape)),
+            Made::Workspace(_) => None,
+        });
+        results.collect::<Result<Vec<Array>>>().map(Ok)
     }
 
-    /// The last stage's output, once everything is queued.
-    fn queue(&self, stages: &[Stage], operands: &[Placed]) -> Outcome<Option<Held>> {
-        let carry = |p: &Placed| self.residency.carry(p.array, p.layout);
-        let mut inputs = operands.iter().map(carry).collect::<Outcome<Vec<Held>>>()?;
-        let mut output = None;
-        for (i, stage) in stages.iter().enumerate() {
-            let held = match i + 1 == stages.len() {
-                true => self.residency.result(stage.output_bytes)?,
-                false => self.residency.workspace(stage.output_bytes)?,
-            };
-            let buffers: Vec<_> = inputs.iter().chain([&held]).map(Held::buffer).collect();
-            self.residency.device().launch(&stage.launch, &buffers)?;
-            // The output alone goes on to the next stage.
-            inputs.clear();
-            if i + 1 == stages.len() { output = Some(held) } else { inputs.push(held) }
+    /// Whether the device has what the kernels need.
+    fn fits(&self, work: &Work, operands: &[Placed]) -> std::result::Result<(), Decline> {
+        let info = self.residency.device().info();
+        let kernels = || work.stages.iter().map(|stage| &stage.launch.kernel);
+        if !info.f64 && kernels().any(|kernel| kernel.needs_f64()) {
+            return Err(Decline::NoDouble);
         }
-        Ok(output)
+        if !info.i64 && !info.f64 && kernels().any(|kernel| kernel.needs_i64()) {
+            return Err(Decline::Type(ElementType::I64));
+        }
+        let buffers = kernels().map(|kernel| kernel.bindings.len()).max().unwrap_or(0);
+        if buffers > info.max_buffers as usize {
+            let text = format!("a kernel of {buffers} buffers, {} there are", info.max_buffers);
+            return Err(Decline::Device(text.into()));
+        }
+        let bound = work.stages.iter().flat_map(|stage| &stage.binds).map(|bind| match *bind {
+            Bind::Operand(i) => self.residency.carried(operands[i].array, operands[i].layout),
+            Bind::Made(i) => work.made[i].bytes(),
+            Bind::OperandPart(_, [_, bytes]) | Bind::MadePart(_, [_, bytes]) => bytes,
+        });
+        let largest = bound.max().unwrap_or(0) as u64;
+        let most = info.max_binding;
+        if largest > most { Err(Decline::Binding { bytes: largest, most }) } else { Ok(()) }
+    }
+
+    /// The buffers that the work makes, once everything is queued.
+    fn queue(&self, work: &Work, operands: &[Placed]) -> Outcome<Vec<Held>> {
+        let carry = |p: &Placed| self.residency.carry(p.array, p.layout);
+        let inputs = operands.iter().map(carry).collect::<Outcome<Vec<Held>>>()?;
+        let make = |made: &Made| match made {
+            Made::Result(..) => self.residency.result(made.bytes()),
+            Made::Workspace(bytes) => self.residency.workspace(*bytes),
+        };
+        let made = work.made.iter().map(make).collect::<Outcome<Vec<Held>>>()?;
+        for stage in &work.stages {
+            let buffer = |bind: &Bind| match *bind {
+                Bind::Operand(i) => inputs[i].buffer().clone(),
+                Bind::Made(i) => made[i].buffer().clone(),
+                Bind::OperandPart(i, [start, bytes]) => inputs[i].buffer().part(start, bytes),
+                Bind::MadePart(i, [start, bytes]) => made[i].buffer().part(start, bytes),
+            };
+            let buffers: SmallVec<[Buffer; 6]> = stage.binds.iter().map(buffer).collect();
+            let buffers: SmallVec<[&Buffer; 6]> = buffers.iter().collect();
+            self.residency.device().launch(&stage.launch, &buffers)?;
+        }
+        Ok(made)
     }
 }
 

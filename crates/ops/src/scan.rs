@@ -1,14 +1,16 @@
 //! Running sums and products along an axis, in the order of `rung_math::scan`.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Detail, Prepared, at_compute_type, at_type};
+use crate::call::{Call, Detail, Prepared, at_compute_type, waiting};
 use crate::decline::Answer;
 use crate::explain::packed;
-use crate::record::{Definition, Family, Kind, Op, Rungs, keyword, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Rungs, keyword, required};
+use crate::round_trip::{Bind, Made, RoundTrip, Work};
 use crate::samples;
 use crate::slices::{along, axis_of, each_slice, lanes_slices};
 use rung_array::Array;
 use rung_base::{ElementType, Result};
+use rung_kernel::scan::{Scan, Slices};
 use rung_lanes::Lanes;
 use rung_lanes::scan::Scanned;
 use rung_math::fold::{Adding, Combine, Multiplying};
@@ -19,7 +21,11 @@ pub const OPS: &[Op] = &[
         names: &["cumsum"],
         doc: "The running sums along an axis, or of all elements in row-major order, accumulated \
               in double-float.",
-        rungs: rungs(|call| portable::<Adding>(call, i64::wrapping_add), sums_lanes),
+        rungs: rungs(
+            |call| portable::<Adding>(call, i64::wrapping_add),
+            sums_lanes,
+            |call, trip| device(call, trip, Scan::Sum),
+        ),
         example: "(la:cumsum #d(1 2 3)) => #d(1.0 3.0 6.0)",
         ..SCAN
     },
@@ -27,7 +33,11 @@ pub const OPS: &[Op] = &[
         names: &["cumprod"],
         doc: "The running products along an axis, or of all elements in row-major order, \
               accumulated in double-float.",
-        rungs: rungs(|call| portable::<Multiplying>(call, i64::wrapping_mul), products_lanes),
+        rungs: rungs(
+            |call| portable::<Multiplying>(call, i64::wrapping_mul),
+            products_lanes,
+            |call, trip| device(call, trip, Scan::Product),
+        ),
         example: "(la:cumprod #d((1 2) (3 4)) :axis 0) => #d((1.0 2.0) (3.0 8.0))",
         ..SCAN
     },
@@ -45,9 +55,9 @@ const SCAN: Op = Op {
 const fn rungs(
     portable: fn(&Call) -> Result<Array>,
     lanes: fn(&Call, &Lanes) -> Result<Answer>,
+    device: fn(&Call, &RoundTrip) -> Result<Answer>,
 ) -> Rungs {
-    let device = "a running sum here is bound by memory: a trip moves more bytes";
-    Rungs::processor(Definition::One(portable), lanes, device)
+    Rungs::with_device(Definition::One(portable), lanes, Offer::ResidentOnly, device)
 }
 
 fn scans() -> Vec<samples::Sample> {
@@ -70,9 +80,11 @@ fn prepare(op: &'static Op, mut arguments: Arguments) -> Result<Prepared> {
         t if t.is_float() => (t.compute_type(), ElementType::F64, t),
         _ => (ElementType::I64, ElementType::I64, ElementType::I64),
     };
-    let call = Call::like(op, at_type(&a, compute)?, result, Family::Fold);
+    let call = Call::like(op, waiting(&a, compute)?, result, Family::Fold);
     let detail = Detail::Slices { axis, descending: false };
-    Ok(Prepared::Call(Box::new(Call { given: [given].into_iter().collect(), raw, detail, ..call })))
+    let given = [given].into_iter().collect();
+    let call = Call { given, raw, detail, ..call }.at_types(&[compute]);
+    Ok(Prepared::Call(Box::new(call)))
 }
 
 fn portable<C: Combine>(call: &Call, join: fn(i64, i64) -> i64) -> Result<Array> {
@@ -100,6 +112,30 @@ fn portable<C: Combine>(call: &Call, join: fn(i64, i64) -> i64) -> Result<Array>
             (1..out.len()).for_each(|i| out[i] = join(out[i - 1], out[i]));
         }),
     }
+}
+
+/// x (outer, n, inner) packed, out the same, narrowed where it is computed.
+fn device(call: &Call, trip: &RoundTrip, scan: Scan) -> Result<Answer> {
+    let (axis, _) = axis_of(call)?;
+    let x = match trip.packed(&call.operands[0])? {
+        Ok(packed) => packed,
+        Err(reason) => return Ok(Answer::Declined(reason)),
+    };
+    let kernels = trip.scan_kernels(scan, x.element_type(), call.result)?;
+    let placed = trip.place(&x);
+    let rung_lanes::sort::Slices { outer, length, inner } =
+        rung_lanes::sort::Slices::along(x.shape(), axis);
+    let plan = kernels.plan(&Slices { offset: placed.offset(), outer, length, inner });
+    let work = plan.map(|plan| {
+        let mut work = Work::default();
+        let result = work.make(Made::Result(call.result, call.shape.clone()));
+        let totals = work.make(Made::Workspace(plan.bytes));
+        work.stage(plan.totals, [Bind::Operand(0), totals]);
+        work.stage(plan.offsets, [totals]);
+        work.stage(plan.results, [Bind::Operand(0), totals, result]);
+        work
+    });
+    trip.run_work(work, &[placed])
 }
 
 /// One of the lanes' scans, which differ by operand and result.

@@ -2,13 +2,14 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
-    Call, Context, Detail, Prepared, Run, at_compute_type, at_type, elements, lay_out, types_of,
+    Call, Context, Detail, Prepared, Run, at_compute_type, elements, laid, types_of, waiting,
 };
 use crate::decline::Answer;
 use crate::explain::packed;
 use crate::record::{
-    Definition, Entry, Family, Kind, NO_LIBRARY, Op, Package, Rungs, keyword, required,
+    Definition, Entry, Family, Kind, NO_LIBRARY, Offer, Op, Package, Rungs, keyword, required,
 };
+use crate::round_trip::RoundTrip;
 use crate::samples;
 use crate::value::Value;
 use rung_array::{Array, Number};
@@ -20,6 +21,10 @@ use rung_math::fold::sum;
 use rung_math::locate::{bin, edges, interpolate};
 use rung_math::order::{Ordered, place};
 use smallvec::smallvec;
+
+mod device;
+
+use device::{bins_device, interp_device, search_device};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -33,7 +38,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of (signed-byte 64) of x's shape, an integer for a number",
         prepare: searchsorted,
-        rungs: Rungs::processor(Definition::One(search_portable), search_lanes, NO_TRIP),
+        rungs: rungs(search_portable, search_lanes, search_device),
         samples: || {
             let side = || [samples::word("side"), samples::word("right")].to_vec();
             let of = |n: usize, x: Value| vec![ascending(n), x];
@@ -99,7 +104,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "a vector of (signed-byte 64), or of double-float with weights",
         prepare: bin_counts,
-        rungs: Rungs::processor(Definition::One(bins_portable), bins_lanes, NO_TRIP),
+        rungs: rungs(bins_portable, bins_lanes, bins_device),
         samples: || {
             let weights = || [samples::word("weights"), samples::spread(&[300], 1.0)].to_vec();
             let even = || [samples::word("even"), Value::True].to_vec();
@@ -129,7 +134,7 @@ pub const OPS: &[Op] = &[
             portable: Definition::One(bincount_portable),
             lanes: Entry::None("one addition a step, each of which may need the one before it"),
             library: Entry::None(NO_LIBRARY),
-            device: Entry::None(NO_TRIP),
+            device: Entry::None("its integers are read here to find how many there are"),
         },
         samples: || {
             let weights = || [samples::word("weights"), samples::spread(&[300], 1.0)].to_vec();
@@ -157,7 +162,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of x's shape, a number for a number",
         prepare: interp,
-        rungs: Rungs::processor(Definition::One(interp_portable), interp_lanes, NO_TRIP),
+        rungs: rungs(interp_portable, interp_lanes, interp_device),
         samples: || {
             let of = |x: Value, n: usize| {
                 let xp = (0..n).map(|i| samples::number(i as f64)).collect();
@@ -184,7 +189,14 @@ pub const OPS: &[Op] = &[
     },
 ];
 
-const NO_TRIP: &str = "a search reads less than the trip of its operands would move";
+/// A device searches where what is sought is there: a search reads less than a trip would move.
+const fn rungs(
+    portable: fn(&Call) -> Result<Array>,
+    lanes: fn(&Call, &Lanes) -> Result<Answer>,
+    device: fn(&Call, &RoundTrip) -> Result<Answer>,
+) -> Rungs {
+    Rungs::with_device(Definition::One(portable), lanes, Offer::ResidentOnly, device)
+}
 
 /// 0, 1, 2, 2, 3, ...: every third number twice, and ascending as truths as well.
 fn ascending(n: usize) -> Value {
@@ -218,12 +230,13 @@ fn searchsorted(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> R
     let operands = [Operand::Array(v.clone()), x];
     let types = types_of(&operands);
     let [_, x] = operands;
-    let x = lay_out(x, types)?;
+    let x = laid(x, types)?;
     let given = smallvec![v.shape().clone(), x.shape().clone()];
     let call = Call::like(op, x, ElementType::I64, Family::Map);
-    let operands = smallvec![at_type(&v, types.compute)?, call.operands[0].clone()];
+    let operands = smallvec![waiting(&v, types.compute)?, call.operands[0].clone()];
     let (raw, detail) = (ElementType::I64, Detail::Flag(right));
-    Ok(Prepared::Call(Box::new(Call { given, operands, raw, to_number, detail, ..call })))
+    let call = Call { given, operands, raw, to_number, detail, ..call };
+    Ok(Prepared::Call(Box::new(call.at_types(&[types.compute; 2]))))
 }
 
 fn flag(call: &Call) -> bool {
@@ -370,7 +383,7 @@ fn bin_counts(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Res
     }
     let shape = Shape::vector(edges.size() - 1);
     let edges = edges.convert(ElementType::F64)?;
-    let mut call = Call::like(op, at_type(&a, compute)?, ElementType::I64, Family::Fold);
+    let mut call = Call::like(op, waiting(&a, compute)?, ElementType::I64, Family::Fold);
     call.operands.push(edges);
     if arguments.is_given(3) {
         let weights = arguments.array(3)?;
@@ -383,7 +396,10 @@ fn bin_counts(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Res
         call.result = ElementType::F64;
     }
     let (raw, detail) = (call.result, Detail::Flag(even));
-    Ok(Prepared::Call(Box::new(Call { given: smallvec![given], shape, raw, detail, ..call })))
+    let types = [compute, ElementType::F64, ElementType::F64];
+    let call = Call { given: smallvec![given], shape, raw, detail, ..call };
+    let types = &types[..call.operands.len()];
+    Ok(Prepared::Call(Box::new(call.at_types(types))))
 }
 
 fn bins_portable(call: &Call) -> Result<Array> {
@@ -458,6 +474,7 @@ fn bincount(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
         raw: result,
         result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         family: Family::Fold,
@@ -508,14 +525,15 @@ fn interp(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<
     let left = outside(3, values[0])?;
     let right = outside(4, values[values.len() - 1])?;
     let x = match x {
-        Operand::Array(a) => at_type(&a, ElementType::F64)?,
+        Operand::Array(a) => waiting(&a, ElementType::F64)?,
         Operand::Number(n) => Array::full(ElementType::F64, Shape::scalar(), n)?,
     };
     let given = smallvec![x.shape().clone(), xp.shape().clone(), fp.shape().clone()];
     let mut call = Call::like(op, x, types.result, Family::Map);
     call.operands.extend([Array::vector(&places)?, Array::vector(&values)?]);
     let detail = Detail::Outside { left, right };
-    Ok(Prepared::Call(Box::new(Call { given, to_number, detail, ..call })))
+    let call = Call { given, raw: ElementType::F64, to_number, detail, ..call };
+    Ok(Prepared::Call(Box::new(call.at_types(&[ElementType::F64; 3]))))
 }
 
 fn outside(call: &Call) -> (f64, f64) {

@@ -5,10 +5,11 @@
 //! one. What a mask keeps decides the result's shape, so masks are read there as well.
 
 use crate::arguments::{Arguments, Operand};
-use crate::call::{Call, Context, Detail, Prepared, at_type, elements, types_of};
+use crate::call::{Call, Context, Detail, Prepared, elements, types_of, waiting};
 use crate::decline::Answer;
 use crate::explain::packed;
-use crate::record::{Definition, Family, Kind, Op, Rungs, keyword, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Rungs, keyword, required};
+use crate::round_trip::RoundTrip;
 use crate::samples;
 use crate::slices::{along, each_slice, with_extent};
 use crate::value::Value;
@@ -19,6 +20,11 @@ use rung_lanes::{Lanes, gather as drivers, scatter as scatters};
 use rung_math::accumulate::{Accumulate, scatter};
 use smallvec::smallvec;
 
+mod device;
+
+pub(crate) use device::added_rows;
+use device::{compress_device, gather_device, scatter_device, take_device};
+
 pub const OPS: &[Op] = &[
     Op {
         names: &["take-rows"],
@@ -27,7 +33,7 @@ pub const OPS: &[Op] = &[
         parameters: &[required("a", Kind::Array), required("indices", Kind::Index)],
         result: "an array of a's type: the indices' shape, then a's other axes",
         prepare: take_rows,
-        rungs: Rungs::processor(Definition::One(take_portable), take_lanes, NO_TRIP),
+        rungs: rungs(take_portable, take_lanes, take_device),
         samples: || {
             vec![
                 vec![samples::hard(&[7, 5], 1.0), indices(&[6, 0, 0, -2])],
@@ -46,7 +52,7 @@ pub const OPS: &[Op] = &[
         parameters: &[required("a", Kind::Array), required("indices", Kind::Index)],
         result: "a vector of a's type",
         prepare: gather,
-        rungs: Rungs::processor(Definition::One(gather_portable), gather_lanes, NO_TRIP),
+        rungs: rungs(gather_portable, gather_lanes, gather_device),
         samples: || {
             vec![
                 vec![samples::hard(&[4, 5], 1.0), indices(&[4, 0, -1, -5])],
@@ -68,7 +74,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of a's type with the indices' shape in place of the axis",
         prepare: take,
-        rungs: Rungs::processor(Definition::One(take_portable), take_lanes, NO_TRIP),
+        rungs: rungs(take_portable, take_lanes, take_device),
         samples: || {
             let axis = |n| [samples::word("axis"), samples::integer(n)].to_vec();
             let of = |shape: &[usize], i: Value| vec![samples::hard(shape, 1.0), i];
@@ -97,7 +103,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of a's type; a vector without an axis",
         prepare: compress,
-        rungs: Rungs::processor(Definition::One(compress_portable), compress_lanes, NO_TRIP),
+        rungs: rungs(compress_portable, compress_lanes, compress_device),
         samples: || {
             let axis = |n| [samples::word("axis"), samples::integer(n)].to_vec();
             let mask = |shape: &[usize]| samples::counting(shape, 3);
@@ -123,7 +129,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of a's shape",
         prepare: scatter_add,
-        rungs: Rungs::processor(Definition::One(scatter_portable), scatter_lanes, NO_TRIP),
+        rungs: rungs(scatter_portable, scatter_lanes, scatter_device),
         samples: || {
             vec![
                 vec![samples::hard(&[9], 1.0), indices(&[8, 0, 0, -1]), samples::spread(&[4], 1.0)],
@@ -178,7 +184,15 @@ pub const OPS: &[Op] = &[
     },
 ];
 
-const NO_TRIP: &str = "a copy moves more bytes than it saves time";
+type Portable = fn(&Call) -> Result<Array>;
+type LanesKernel = fn(&Call, &Lanes) -> Result<Answer>;
+type DeviceKernel = fn(&Call, &RoundTrip) -> Result<Answer>;
+
+/// A device takes them where the array is.
+const fn rungs(portable: Portable, lanes: LanesKernel, device: DeviceKernel) -> Rungs {
+    Rungs::with_device(Definition::One(portable), lanes, Offer::ResidentOnly, device)
+}
+
 const READS_ONCE: &str = "what it finds decides its shape, so it is finished while it is checked";
 
 fn indices(n: &[i64]) -> Value {
@@ -304,6 +318,7 @@ fn gather_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
 
 /// Which elements are not zero, in row-major order; NaN is not.
 fn truths(a: &Array) -> Result<Vec<bool>> {
+    a.home()?;
     with_element!(a.element_type(), T => {
         let zero = T::default();
         match a.as_slice::<T>() {
@@ -373,14 +388,15 @@ fn scatter_add(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Re
             Operand::Number(_) => true,
         };
     let raw = if half { types.result } else { types.compute };
-    let source = crate::call::lay_out(source, crate::call::Types { compute: raw, ..types })?;
+    let source = crate::call::laid(source, crate::call::Types { compute: raw, ..types })?;
     let wanted = Shape::new(shape.iter().chain(&a.shape()[1..]).copied())?;
     let source = source.broadcast_to(&wanted)?;
     let given = smallvec![a.shape().clone(), source.shape().clone()];
-    let call = Call::like(op, at_type(&a, raw)?, types.result, Family::Copy);
+    let call = Call::like(op, waiting(&a, raw)?, types.result, Family::Copy);
     let operands = smallvec![call.operands[0].clone(), source];
     let detail = Detail::Take { axis: 0, positions };
-    Ok(Prepared::Call(Box::new(Call { given, operands, raw, detail, ..call })))
+    let call = Call { given, operands, raw, detail, ..call }.at_types(&[raw; 2]);
+    Ok(Prepared::Call(Box::new(call)))
 }
 
 /// The source for a scatter: rows of a's width.

@@ -55,7 +55,8 @@ pub const OPS: &[Op] = &[
         doc: "All elements in row-major order along one axis.",
         prepare: |_, mut a, _| {
             let array = a.array(0)?;
-            done(array.reshape(Shape::vector(array.size()))?.into())
+            let shape = Shape::vector(array.size());
+            reshaped(array, shape)
         },
         example: "(la:flatten #d((1 2) (3 4))) => #d(1.0 2.0 3.0 4.0)",
         ..view(ONE)
@@ -153,7 +154,20 @@ fn empty_sample() -> Sample {
 fn reshape(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
     let a = arguments.array(0)?;
     let extents = arguments.extents(1)?;
-    done(a.reshape(inferred(&extents, a.shape())?)?.into())
+    let shape = inferred(&extents, a.shape())?;
+    reshaped(a, shape)
+}
+
+/// The array under another shape; what a device has is copied there, where it must be.
+fn reshaped(a: Array, shape: Shape) -> Result<Prepared> {
+    let copied = || a.size() == shape.size() && a.reshaped_view(&shape).is_none();
+    if !a.is_attached() || !copied() {
+        return done(a.reshape(shape)?.into());
+    }
+    Ok(Prepared::Steps(Box::new(move |run| {
+        let packed = run.array("copy", vec![a.into()])?;
+        Ok(vec![packed.reshape(shape)?.into()])
+    })))
 }
 
 /// The shape with its -1 replaced by what the size leaves.

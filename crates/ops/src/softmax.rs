@@ -139,6 +139,9 @@ fn prepare_log_sum_exp(
     if is_half(types.result) {
         return Ok(Prepared::Steps(Box::new(move |run| {
             let found = chain_log_sum_exp(run, slices, Some(last))?.reshape(shape)?;
+            if to_number {
+                found.home()?;
+            }
             let number = if to_number { found.numbers().next() } else { None };
             Ok(vec![number.map_or_else(|| found.into(), Value::Number)])
         })));

@@ -7,7 +7,8 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Detail, Output, Prepared, Run, narrow};
 use crate::decline::Answer;
 use crate::explain::packed;
-use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
+use crate::round_trip::RoundTrip;
 use crate::samples;
 use crate::slices::{along, axis_of, each_slice, lanes_slices, last_by_default, with_extent};
 use crate::value::Value;
@@ -18,6 +19,10 @@ use rung_lanes::sort::{Slices, Sortable};
 use rung_math::locate::between;
 use rung_math::order;
 
+mod device;
+
+use device::{argsort_device, sort_device, topk_device};
+
 pub const OPS: &[Op] = &[
     Op {
         names: &["sort"],
@@ -25,7 +30,7 @@ pub const OPS: &[Op] = &[
               nil; stable, with NaN after infinity and the two zeros equal.",
         result: "an array of a's shape and type",
         prepare: |op, a, _| slices(op, a, None),
-        rungs: Rungs::processor(Definition::One(sort_portable), sort_lanes, NO_TRIP),
+        rungs: rungs(Definition::One(sort_portable), sort_lanes, sort_device),
         example: "(la:sort #d((3 1 2) (9 8 7))) => #d((1.0 2.0 3.0) (7.0 8.0 9.0))",
         ..SORT
     },
@@ -35,7 +40,7 @@ pub const OPS: &[Op] = &[
               all of them with nil; equal elements in ascending position.",
         result: "an array of (signed-byte 64) of a's shape",
         prepare: |op, a, _| slices(op, a, Some(ElementType::I64)),
-        rungs: Rungs::processor(Definition::One(argsort_portable), argsort_lanes, NO_TRIP),
+        rungs: rungs(Definition::One(argsort_portable), argsort_lanes, argsort_device),
         example: "(la:argsort #d(30 10 20)) => #(1 2 0)",
         ..SORT
     },
@@ -50,7 +55,7 @@ pub const OPS: &[Op] = &[
         ],
         result: "two arrays of k along the axis: values of a's type, positions (signed-byte 64)",
         prepare: topk,
-        rungs: Rungs::processor(Definition::Several(topk_portable), topk_lanes, NO_TRIP),
+        rungs: rungs(Definition::Several(topk_portable), topk_lanes, topk_device),
         samples: || {
             let axis = |n| [samples::word("axis"), samples::integer(n)];
             let of = |shape: &[usize], k| vec![samples::hard(shape, 3.0), samples::integer(k)];
@@ -133,7 +138,14 @@ pub const OPS: &[Op] = &[
 
 const METHODS: &[&str] = &["linear", "lower", "higher", "nearest", "midpoint"];
 
-const NO_TRIP: &str = "sorting here takes less time than the trip of its operand and result";
+/// A device sorts what is there: sorting here takes less time than the trip.
+const fn rungs(
+    portable: Definition,
+    lanes: fn(&Call, &Lanes) -> Result<Answer>,
+    device: fn(&Call, &RoundTrip) -> Result<Answer>,
+) -> Rungs {
+    Rungs::with_device(portable, lanes, Offer::ResidentOnly, device)
+}
 
 const PARAMETERS: &[Parameter] = &[
     required("a", Kind::Array),

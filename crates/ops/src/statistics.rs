@@ -10,14 +10,16 @@ use crate::call::{
 };
 use crate::decline::Answer;
 use crate::fold::{
-    self, FOLD, Folded, MEMORY_BOUND, Total, axes_of, each_run, folded_count, rungs, totals,
+    self, FOLD, Folded, Total, axes_of, device, each_run, folded_count, resident, rungs, totals,
     totals_vec, wide,
 };
 use crate::record::{FLOATS, Kind, Op, Parameter, RationalFold, Rungs, keyword, required};
+use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_kernel::fold::Fold;
 use rung_lanes::Lanes;
 use rung_lanes::fold::{Centred, Magnitudes, Second, Squares, Sum};
 use rung_math::fold::{magnitudes, norm, variance};
@@ -30,7 +32,11 @@ pub const OPS: &[Op] = &[
         result: "a double-float, or an array of a's float type",
         parameters: VARIANCE,
         prepare: prepare_variance,
-        rungs: rungs(variance_portable, variance_lanes, MEMORY_BOUND),
+        rungs: rungs(
+            variance_portable,
+            variance_lanes,
+            resident(|c, trip| device(c, trip, Fold::Variance)),
+        ),
         samples: samples::few_folds,
         example: "(la:var #d(1 2 3 4)) => 1.25",
         ..FOLD
@@ -41,7 +47,11 @@ pub const OPS: &[Op] = &[
         result: "a double-float, or an array of a's float type",
         parameters: VARIANCE,
         prepare: prepare_variance,
-        rungs: rungs(deviation_portable, deviation_lanes, MEMORY_BOUND),
+        rungs: rungs(
+            deviation_portable,
+            deviation_lanes,
+            resident(|c, trip| device(c, trip, Fold::Deviation)),
+        ),
         samples: || [samples::few_folds(), with_ddof()].concat(),
         example: "(la:std #d((1 3) (2 8)) :axis 1) => #d(1.0 3.0)",
         ..FOLD
@@ -58,7 +68,7 @@ pub const OPS: &[Op] = &[
             keyword("ord", Kind::Any),
         ],
         prepare: prepare_norm,
-        rungs: rungs(norm_portable, norm_lanes, MEMORY_BOUND),
+        rungs: rungs(norm_portable, norm_lanes, resident(norm_device)),
         samples: || [samples::few_folds(), norm_samples()].concat(),
         example: "(la:norm #d((3 4) (6 8)) :axis 1) => #d(5.0 10.0)",
         ..FOLD
@@ -70,7 +80,11 @@ pub const OPS: &[Op] = &[
         result: "a double-float, an integer for integers",
         parameters: &[required("m", Kind::Array), keyword("offset", Kind::Integer)],
         prepare: prepare_trace,
-        rungs: rungs(fold::sum_portable, fold::sum_lanes, MEMORY_BOUND),
+        rungs: rungs(
+            fold::sum_portable,
+            fold::sum_lanes,
+            resident(|c, trip| device(c, trip, Fold::Sum)),
+        ),
         samples: trace_samples,
         example: "(la:trace #d((1 2) (3 4))) => 5.0",
         ..FOLD
@@ -288,6 +302,7 @@ fn axes_value(axes: &[usize]) -> Value {
 /// What comes back of an array of norms at f64, in the shape of the fold.
 fn norms(a: ElementType, shape: &Shape, to_number: bool, norms: Array) -> Result<Vec<Value>> {
     if to_number {
+        norms.home()?;
         let number = norms.numbers().next().map_or(f64::NAN, Number::to_f64);
         return Ok(vec![Value::Number(Number::F64(number))]);
     }
@@ -369,6 +384,11 @@ fn norm_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         Ok(())
     }), integers_not_taken(call))
     .map(Answer::Done)
+}
+
+fn norm_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let first = parameter_of(call)? == 1;
+    device(call, trip, if first { Fold::Magnitudes } else { Fold::Norm })
 }
 
 fn norm_samples() -> Vec<Sample> {

@@ -4,10 +4,10 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
-use crate::record::{ALL, Definition, Family, Kind, Op, Rungs, required};
+use crate::record::{ALL, Definition, Family, Kind, Offer, Op, Rungs, required};
+use crate::round_trip::RoundTrip;
 use crate::rowwise::MEMBER;
 use crate::samples::{self, Sample};
-use crate::windows::NO_TRIP;
 use rung_array::{Array, Offsets};
 use rung_base::{Error, ErrorKind, Result, Strides, with_element};
 use rung_lanes::{Lanes, Operand, copy};
@@ -25,7 +25,7 @@ pub const OPS: &[Op] = &[Op {
     result: "an array of a's type",
     types: ALL,
     prepare,
-    rungs: Rungs::processor(Definition::One(portable), lanes, NO_TRIP),
+    rungs: Rungs::with_device(Definition::One(portable), lanes, Offer::ResidentOnly, device),
     samples: gather_samples,
     example: "(linalg::%la-gather-strided #d(1 2 3 4 5 6) '(2 3) '(1 2) 0) => \
               #d((1.0 3.0 5.0) (2.0 4.0 6.0))",
@@ -33,7 +33,8 @@ pub const OPS: &[Op] = &[Op {
 }];
 
 fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let (a, shape) = (arguments.array(0)?.to_contiguous()?, arguments.shape(1)?);
+    let (a, shape) = (arguments.array(0)?, arguments.shape(1)?);
+    let a = if a.is_contiguous() { a } else { a.to_contiguous()? };
     let strides = arguments.integers(2)?.unwrap_or_default();
     let offset = arguments.integer(3)?;
     if strides.len() != shape.rank() {
@@ -87,6 +88,12 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         copy::pack(lanes, &call.shape, a, out);
     }))
     .map(Answer::Done)
+}
+
+fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let (strides, offset) = strided(call)?;
+    let x = &call.operands[0];
+    trip.viewed(x, strides, offset as isize - x.offset() as isize, &call.shape)
 }
 
 fn gather_samples() -> Vec<Sample> {

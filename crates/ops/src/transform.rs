@@ -186,6 +186,7 @@ fn prepare(
         raw: output.raw,
         result: output.result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Transform(Box::new(Transform { form, direction, n, have, scale, back })),

@@ -4,13 +4,14 @@
 use crate::call::{Call, at_compute_type};
 use crate::decline::Answer;
 use crate::fold::{
-    FOLD, NO_SELECT_DEVICE, Total, at_integer_type, each_integer_run, each_run, folded_count,
-    integer_lanes, prepare, rungs, totals_vec,
+    FOLD, Total, at_integer_type, device, each_integer_run, each_run, folded_count, integer_lanes,
+    prepare, resident, rungs, totals_vec,
 };
 use crate::record::Op;
 use crate::samples;
 use rung_array::Array;
 use rung_base::Result;
+use rung_kernel::fold::Fold;
 use rung_lanes::fold::{self as drivers, Integer, Second};
 use rung_lanes::{Lanes, Operand};
 
@@ -20,7 +21,7 @@ pub const OPS: &[Op] = &[
         doc: "1 if any element is not zero (NaN is not), else 0; 0 of nothing.",
         result: "1 or 0, or a bit array",
         prepare: |op, a, _| prepare(op, a, Total::Truth),
-        rungs: rungs(any_portable, any_lanes, NO_SELECT_DEVICE),
+        rungs: rungs(any_portable, any_lanes, resident(|call, trip| device(call, trip, Fold::Any))),
         samples: samples::few_folds,
         example: "(la:any #d((0 1) (0 0)) :axis 1) => #*10",
         ..FOLD
@@ -30,7 +31,7 @@ pub const OPS: &[Op] = &[
         doc: "1 if no element is zero (NaN is not), else 0; 1 of nothing.",
         result: "1 or 0, or a bit array",
         prepare: |op, a, _| prepare(op, a, Total::Truth),
-        rungs: rungs(all_portable, all_lanes, NO_SELECT_DEVICE),
+        rungs: rungs(all_portable, all_lanes, resident(|call, trip| device(call, trip, Fold::All))),
         samples: samples::few_folds,
         example: "(la:all #d(1 nan 2)) => 1",
         ..FOLD
@@ -40,7 +41,11 @@ pub const OPS: &[Op] = &[
         doc: "How many elements are not zero (NaN is not).",
         result: "an integer, or an array of (signed-byte 64)",
         prepare: |op, a, _| prepare(op, a, Total::Count),
-        rungs: rungs(count_portable, count_lanes, NO_SELECT_DEVICE),
+        rungs: rungs(
+            count_portable,
+            count_lanes,
+            resident(|call, trip| device(call, trip, Fold::Count)),
+        ),
         samples: samples::few_folds,
         example: "(la:count-nonzero #d(0 3 nan -0.0)) => 2",
         ..FOLD

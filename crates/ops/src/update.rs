@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_float_type, elements};
 use crate::decline::Answer;
 use crate::explain::packed;
-use crate::record::{FLOATS, Kind, Op, Package, Rungs, required};
+use crate::record::{Entry, FLOATS, Kind, Member, Offer, Op, Package, Rungs, required};
 use crate::samples::{self, Sample};
 use crate::select::positions;
 use crate::windows::{floats, shaped};
@@ -20,6 +20,10 @@ use rung_math::Real;
 use rung_math::accumulate::{Accumulate, scatter};
 use rung_math::update::{Adam, Axpy, Decay, Narrow, Own, Scale, Sgd, ToBf16, ToF16, Update};
 use smallvec::SmallVec;
+
+mod device;
+
+use device::{rows_device, step_device};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -68,7 +72,12 @@ pub const OPS: &[Op] = &[
         types: crate::record::ALL,
         writes: &[0],
         prepare: prepare_rows,
-        rungs: Rungs::in_place(rows_portable, rows_lanes, crate::record::NO_LIBRARY, NO_TRIP),
+        rungs: Rungs::in_place(
+            rows_portable,
+            rows_lanes,
+            crate::record::NO_LIBRARY,
+            Entry::Has(Member { offer: Offer::ResidentOnly, run: rows_device }),
+        ),
         samples: rows_samples,
         example: "(linalg::%la-scatter-rows #d(0 0 5) '(2 0 2) #d(1 2 3)) => #d(2.0 0.0 9.0)",
         ..STEP
@@ -114,8 +123,6 @@ pub const OPS: &[Op] = &[
     },
 ];
 
-const NO_TRIP: &str = "a pass over memory takes less time than the way to a device and back";
-
 /// What the members of this file have in common.
 const STEP: Op = Op {
     package: Package::Internal,
@@ -125,7 +132,7 @@ const STEP: Op = Op {
         step_portable,
         step_lanes,
         "a call of CBLAS's axpy or scal passes over memory as often, and may fuse its roundings",
-        NO_TRIP,
+        Entry::Has(Member { offer: Offer::ResidentOnly, run: step_device }),
     ),
     ..Op::BASE
 };
@@ -191,6 +198,7 @@ fn numbers<const N: usize>(
     t: ElementType,
 ) -> Result<[f64; N]> {
     let ps = arguments.array(at)?;
+    ps.home()?;
     let given: Vec<f64> = ps.numbers().take(N + 1).map(|n| rounded(t, n.to_f64())).collect();
     given.try_into().map_err(|_| {
         let wanted = format!("{} expects the {N} numbers {words}", op.name());
@@ -247,9 +255,11 @@ fn prepare_sgd(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Re
 
 /// What runs a step over arrays: those that it changes, and those that it reads.
 trait Runs {
-    fn over<U: Update<K>, const K: usize>(&self, call: &Call, step: U) -> Result<()>;
+    type Output;
 
-    fn run(&self, call: &Call) -> Result<()> {
+    fn over<U: Update<K>, const K: usize>(&self, call: &Call, step: U) -> Result<Self::Output>;
+
+    fn run(&self, call: &Call) -> Result<Self::Output> {
         let Detail::Update(step) = &call.detail else {
             return Err(Error::new(ErrorKind::Internal, "a step without its numbers"));
         };
@@ -284,6 +294,8 @@ fn changed<T: Element, U: Update<K>, const K: usize>(
 struct Plain;
 
 impl Runs for Plain {
+    type Output = ();
+
     fn over<U: Update<K>, const K: usize>(&self, call: &Call, step: U) -> Result<()> {
         call.change(|arrays| at_float_type!(call.raw, T => plain::<T, U, K>(call, arrays, step)))
     }
@@ -344,6 +356,8 @@ fn plain<T: Cell, U: Update<K>, const K: usize>(
 }
 
 impl Runs for Lanes {
+    type Output = ();
+
     fn over<U: Update<K>, const K: usize>(&self, call: &Call, step: U) -> Result<()> {
         let read: Vec<Array> = call.operands.iter().map(packed).collect::<Result<_>>()?;
         call.change(

@@ -95,6 +95,7 @@ fn absolute_product(call: &Call) -> Result<Array> {
         raw: call.raw,
         result: call.result,
         to_number: false,
+        wanted: Default::default(),
         more: Vec::new(),
         targets: Default::default(),
         detail: Detail::Product(product),

@@ -5,7 +5,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
-use crate::record::{Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
 use crate::rowwise::MEMBER;
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -15,6 +15,11 @@ use rung_lanes::{Lanes, Operand, windows as drivers};
 use rung_math::accumulate::Accumulate;
 use rung_math::windows::{self as definitions, Axis, Windows};
 use smallvec::smallvec;
+
+mod device;
+
+use device::{columns_device, planes_device};
+pub(crate) use device::{largest_device, means_device, shares_device};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -32,7 +37,12 @@ pub const OPS: &[Op] = &[
         ],
         result: "a matrix of x's type",
         prepare: prepare_columns,
-        rungs: Rungs::processor(Definition::One(columns_portable), columns_lanes, NO_TRIP),
+        rungs: Rungs::with_device(
+            Definition::One(columns_portable),
+            columns_lanes,
+            Offer::ResidentOnly,
+            columns_device,
+        ),
         samples: columns_samples,
         example: "(linalg::%la-im2col #d((((1 2 3) (4 5 6)))) 2 2 1 0) => \
                   #d((1.0 2.0 4.0 5.0) (2.0 3.0 5.0 6.0))",
@@ -54,7 +64,12 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of col's type",
         prepare: prepare_planes,
-        rungs: Rungs::processor(Definition::One(planes_portable), planes_lanes, NO_TRIP),
+        rungs: Rungs::with_device(
+            Definition::One(planes_portable),
+            planes_lanes,
+            Offer::ResidentOnly,
+            planes_device,
+        ),
         samples: planes_samples,
         example: "(linalg::%la-col2im #d((1 2 4 5) (2 3 5 6)) '(1 1 2 3) 2 2 1 0) => \
                   #d((((1.0 4.0 3.0) (4.0 10.0 6.0))))",
@@ -63,7 +78,6 @@ pub const OPS: &[Op] = &[
 ];
 
 const DILATION: Parameter = keyword("dilation", Kind::Pair);
-pub(crate) const NO_TRIP: &str = "a copy moves more bytes than it saves time";
 
 /// What the arguments say of windows.
 #[derive(Clone, Copy)]

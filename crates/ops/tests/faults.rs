@@ -152,7 +152,7 @@ fn a_buffer_that_no_kernel_can_see_is_a_decline() {
     let device = Faulty::new(lavapipe(), None).with_info(|info| info.max_binding = 256);
     let mut ladder = ladder(Ok(Arc::new(device)));
     ladder.count_anew();
-    step(&mut ladder, &mut Warned::default(), "exp", vec![start()]).unwrap();
+    step(&mut ladder, &mut Warned::default(), "softmax", vec![start()]).unwrap();
     let json = ladder.calls.json(&|_| String::new());
     assert_eq!(json["declines"][0]["code"], "binding");
     let text = "buffer of 320 B exceeds the device's 256 B binding";

@@ -33,7 +33,8 @@ fn ladder(lanes: Option<Lanes>) -> Ladder {
 }
 
 fn linked() -> Vec<&'static Op> {
-    table::operations().filter(|op| op.chain.is_some()).collect()
+    let elements = |op: &&'static Op| op.chain.is_some_and(|link| !link.is_first());
+    table::operations().filter(elements).collect()
 }
 
 const SPECIAL: [f64; 12] = [
@@ -126,6 +127,7 @@ fn one_by_one(steps: &[Step], operands: &[Value]) -> Array {
                 let mut result = portable.call(op, arguments, &mut NoCaller).unwrap();
                 stack.push(result.remove(0));
             }
+            Step::Again(_) | Step::Slide { .. } => panic!("no chain has it"),
         }
     }
     match stack.pop() {
@@ -165,6 +167,96 @@ fn a_chain_has_the_bits_of_its_calls() {
                 _ => check::<f32>(&mut draws, extents),
             }
         }
+    }
+}
+
+/// A ladder whose device wants every call.
+fn eager() -> Ladder {
+    let device = rung_device::probe(&rung_base::DeviceChoice::Named("llvmpipe".into()))
+        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1");
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    settings.explain.value = rung_base::Explain::Table;
+    let off = Err(Decline::Off("test"));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(1)), off, Ok(device));
+    ladder.costs.device.make_free();
+    ladder
+}
+
+fn check_resident<T: Element + rung_array::Convert>(draws: &mut Draws, extents: &[usize]) {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    let calls = 2 + draws.below(4);
+    let (steps, operands) = chain::<T>(draws, &shape, &linked(), calls);
+    let want = one_by_one(&steps, &operands);
+    let mut ladder = eager();
+    let Some(Value::Array(first)) = operands.first() else { panic!("no operand") };
+    assert!(ladder.residency().unwrap().keep(first).unwrap());
+    let got = ladder.chain(&steps, &parts(&operands), &|| None);
+    let got = got.expect("a chain was not taken").unwrap();
+    assert!(!got.is_home());
+    got.home().unwrap();
+    assert_eq!(first_difference(&got, &want), None, "{extents:?}");
+    // One row of explain for the whole chain.
+    let json = ladder.calls.json(&|_| String::new());
+    assert_eq!(json["calls"].as_array().unwrap().len(), 1);
+    assert_eq!(json["calls"][0]["rung"], "device");
+    let name = json["calls"][0]["operation"].as_str().unwrap();
+    assert_eq!(name.split('+').count(), calls, "{name}");
+}
+
+#[test]
+fn a_chain_over_a_resident_is_one_kernel_with_the_bits_of_its_calls() {
+    let mut draws = Draws(SEED ^ 1);
+    for extents in [&[1][..], &[700], &[5, 41], &[17, 3, 7], &[4097]] {
+        check_resident::<f64>(&mut draws, extents);
+        check_resident::<f32>(&mut draws, extents);
+    }
+}
+
+/// relu(matmul(a, b) + c) * d, and with the product second, in the product's launch.
+fn check_product<T: Element + rung_array::Convert>(draws: &mut Draws, stack: &[usize], n: usize) {
+    let extents = |last: [usize; 2]| Shape::new(stack.iter().copied().chain(last)).unwrap();
+    let shape = extents([n, n + 3]);
+    let a = Value::Array(operand::<T>(draws, &extents([n, 19])));
+    let b = Value::Array(operand::<T>(draws, &Shape::new([19, n + 3]).unwrap()));
+    let row = Value::Array(values::<T>(draws, &Shape::vector(n + 3)));
+    let whole = Value::Array(operand::<T>(draws, &shape));
+    let number = Value::Number(Number::F64(-0.3));
+    let (o, matmul) = (Step::Operand, find("matmul"));
+    let chains = [
+        (
+            vec![o, o, matmul, o, find("add"), find("relu"), o, find("mul")],
+            vec![a.clone(), b.clone(), row.clone(), whole.clone()],
+        ),
+        (
+            vec![o, o, o, matmul, find("sub"), o, find("maximum"), find("tanh")],
+            vec![whole, a, b, number],
+        ),
+    ];
+    for (steps, operands) in chains {
+        let want = one_by_one(&steps, &operands);
+        let mut ladder = eager();
+        let got = ladder.chain(&steps, &parts(&operands), &|| None);
+        if want.size() == 0 {
+            assert!(got.is_none(), "{stack:?} {n}: nothing is no work for a device");
+            continue;
+        }
+        let got = got.unwrap_or_else(|| panic!("not taken: {stack:?} {n}")).unwrap();
+        assert!(!got.is_home());
+        got.home().unwrap();
+        assert_eq!(first_difference(&got, &want), None, "{stack:?} {n}");
+        let json = ladder.calls.json(&|_| String::new());
+        assert_eq!(json["calls"].as_array().unwrap().len(), 1);
+        assert!(json["calls"][0]["operation"].as_str().unwrap().contains("matmul+"));
+    }
+}
+
+#[test]
+fn what_follows_a_product_is_made_in_its_launch() {
+    let mut draws = Draws(SEED ^ 2);
+    for (stack, n) in [(&[][..], 1), (&[], 17), (&[2, 3], 5), (&[0], 4), (&[], 66)] {
+        check_product::<f32>(&mut draws, stack, n);
+        check_product::<f64>(&mut draws, stack, n);
     }
 }
 

@@ -8,6 +8,7 @@ mod device;
 mod devices;
 mod emap;
 mod explain;
+mod kernels;
 mod linalg;
 mod npy;
 mod png;
@@ -44,6 +45,7 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     devices::bind(lisp, ladder);
     let operations = linalg::bind(lisp, ladder, asked);
     chain::bind(lisp, ladder, asked, &operations);
+    kernels::bind(lisp, ladder, asked);
     quantized::bind(lisp);
     for function in functions() {
         // The tables qualify every name.

@@ -76,6 +76,7 @@ fn describe(
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         max_binding: limits.max_storage_buffer_binding_size,
         max_buffer: limits.max_buffer_size,
+        max_buffers: limits.max_storage_buffers_per_shader_stage,
         max_groups: limits.max_compute_workgroups_per_dimension,
         memory: extras.memory,
         variants: Variants {

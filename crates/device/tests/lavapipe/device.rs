@@ -49,7 +49,7 @@ fn a_device_without_doubles_runs_singles_and_declines_doubles() {
     let mut back = [0.0f32; 2];
     device.download(&output, bytemuck::cast_slice_mut(&mut back)).unwrap();
     assert_eq!(back, [4.0, 9.0]);
-    let sums = Kernels::new(Fold::Sum, ElementType::F32);
+    let sums = Kernels::new(Fold::Sum, ElementType::F32).unwrap();
     let plan = sums.plan(&Slices { length: 2, outer: 1, inner: 1, ..Slices::default() }).unwrap();
     let failure = device.launch(&plan[0].launch, &[&buffer, &output]).unwrap_err();
     assert_eq!(

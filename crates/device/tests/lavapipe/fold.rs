@@ -46,6 +46,7 @@ fn definition<T: Float>(kind: Fold, data: &[T], s: &Slices) -> Vec<T> {
                 Fold::Mean => T::narrowed(fold::mean(s.length, number)),
                 Fold::Maximum => extreme(<Maximum as Binary>::at, f64::NEG_INFINITY),
                 Fold::Minimum => extreme(<Minimum as Binary>::at, f64::INFINITY),
+                other => unreachable!("{other:?} is tested with the operations"),
             });
         }
     }
@@ -88,7 +89,7 @@ fn layouts() -> Vec<Slices> {
 }
 
 fn check<T: Float>(kind: Fold, data: &[T]) {
-    let kernels = Kernels::new(kind, element::<T>());
+    let kernels = Kernels::new(kind, element::<T>()).unwrap();
     for slices in layouts() {
         let got = on_device(&kernels, data, &slices);
         let name = format!("{kind:?} {} {slices:?}", element::<T>());
@@ -137,7 +138,7 @@ fn maximum_and_minimum_with_and_without_nan() {
 fn special_values_and_nothing() {
     check(Fold::Sum, &mixture::<f32>(27, SIZE));
     check(Fold::Sum, &mixture::<f64>(28, SIZE));
-    let kernels = Kernels::new(Fold::Sum, ElementType::F32);
+    let kernels = Kernels::new(Fold::Sum, ElementType::F32).unwrap();
     let nothing = on_device::<f32>(&kernels, &[], &packed(2, 0, 2));
     assert_eq!(nothing.map_bits(), [0; 4]);
     let minus_zero = on_device(&kernels, &[-0.0f32], &packed(1, 1, 1));

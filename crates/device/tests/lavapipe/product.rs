@@ -3,7 +3,7 @@
 use crate::operands::{mixture, moderate};
 use crate::support::{Float, Nan, assert_same, run};
 use rung_base::ElementType;
-use rung_kernel::product::{Extents, Matrix, kernel, launch};
+use rung_kernel::product::{Extents, Matrix, Tile, Types, kernel, launch};
 use rung_math::{Width, product};
 use std::sync::Arc;
 
@@ -13,11 +13,18 @@ fn at(m: &Matrix, batch: usize, row: usize, column: usize) -> usize {
     (m.offset as isize + steps) as usize
 }
 
+/// Every tile that has the type gives the definition's bits.
 fn check<T: Float>(size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
+    let tiles = match T::WIDTH {
+        Width::F32 => &[Tile::Small, Tile::Middle, Tile::Large][..],
+        Width::F64 => &[Tile::Small, Tile::Middle],
+    };
+    check_tiles(tiles, size, a, b, data);
+}
+
+fn check_tiles<T: Float>(tiles: &[Tile], size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
     let element = if T::WIDTH == Width::F32 { ElementType::F32 } else { ElementType::F64 };
-    let kernel = Arc::new(kernel(element).unwrap());
     let cells = size.batch * size.m * size.n;
-    let got = run(&launch(&kernel, &size, &a, &b).unwrap(), &data, cells);
     let mut want = Vec::with_capacity(cells);
     for batch in 0..size.batch {
         for row in 0..size.m {
@@ -30,7 +37,13 @@ fn check<T: Float>(size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
             }
         }
     }
-    assert_same(&format!("product {element} {size:?} {a:?} {b:?}"), &got, &want, Nan::Any);
+    let types = Types { stored: [element; 2], wanted: element, writes: element };
+    for &tile in tiles {
+        let kernel = Arc::new(kernel(types, tile, None).unwrap());
+        let got = run(&launch(&kernel, tile, &size, &[a, b], &[]).unwrap(), &data, cells);
+        let name = format!("product {element} {tile:?} {size:?} {a:?} {b:?}");
+        assert_same(&name, &got, &want, Nan::Any);
+    }
 }
 
 fn packed(rows: usize, columns: usize) -> Matrix {
@@ -57,6 +70,9 @@ fn shapes<T: Float>() {
         [2, 3, 513, 4],
         [1, 2, 1025, 3],
         [40, 5, 6, 7],
+        [1, 63, 9, 65],
+        [1, 130, 17, 129],
+        [2, 64, 5, 128],
     ];
     for [batch, m, k, n] in cases {
         let size = Extents { batch, m, k, n };
@@ -97,5 +113,5 @@ fn a_step_that_underflows_to_minus_zero_stays_minus_zero() {
 fn more_tiles_than_one_axis_of_the_grid_holds() {
     let size = Extents { batch: 66_000, m: 1, k: 2, n: 1 };
     let data = moderate::<f32>(37, 132_000);
-    check(size, packed(1, 2), packed(2, 1), [&data, &data]);
+    check_tiles(&[Tile::Small], size, packed(1, 2), packed(2, 1), [&data, &data]);
 }

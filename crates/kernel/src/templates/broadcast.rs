@@ -1,24 +1,26 @@
-//! broadcast: one to three operands read at the shape of the result through strides and an offset,
-//! out packed. Masks are written as 1 and 0 at the operands' width.
+//! broadcast: operands read at the shape of the result through strides and an offset, out packed, or
+//! placed through strides of its own. Masks are written as 1 and 0.
 //!
 //! A stride of zero is a broadcast axis, a negative one a reversed axis; adjacent axes that every
-//! operand walks as one are merged before the launch, so most calls have rank 1 or 2.
+//! operand walks as one are merged before the launch, so most calls have rank 1 or 2. Operands and
+//! result may be of any element type (`cells`); a number that stands for an operand rides in the
+//! parameters.
 
 use super::map::element_of;
-use super::{GROUP, filled_in, groups_for};
-use crate::expression::{self, real_name};
-use crate::kernel::{Binding, Kernel, Launch, signed_word, word};
-use rung_base::{Error, ErrorKind, Result};
+use super::{filled_in, groups_for};
+use crate::cells::{self, Computed};
+use crate::expression;
+use crate::kernel::{Binding, Kernel, Launch, PARAMETER_WORDS, per_word, signed_word, word};
+use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_math::{Graph, Kind};
+use smallvec::SmallVec;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Axes that a kernel can walk, after merging.
+/// Axes that a kernel can walk, after merging; fewer with more than six operands.
 pub const MAX_RANK: usize = 8;
-/// Words of the count, the rank and the extents.
-const SHAPE_WORDS: usize = 2 + MAX_RANK;
-/// Words of an operand: offset and strides.
-const OPERAND_WORDS: usize = 1 + MAX_RANK;
+/// Words of the count and the rank.
+const HEAD_WORDS: usize = 2;
 
 /// How an operand is read: element `offset` first, then `strides`, one an axis of the result.
 #[derive(Clone, Copy, Debug)]
@@ -29,63 +31,228 @@ pub struct View<'a> {
     pub strides: &'a [isize],
 }
 
-/// Buffers: the `arity` operands, out. `name` is unique among definitions.
+/// What a definition's argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Read {
+    /// An element of an array of `stored` elements, converted to `wanted` first.
+    Array {
+        /// What the buffer holds.
+        stored: ElementType,
+        /// As what the definition takes it.
+        wanted: ElementType,
+    },
+    /// A number of the launch.
+    Number,
+}
+
+/// The operands of a kernel and its result.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Signature {
+    /// The arguments in the definition's order; buffers are those that are arrays.
+    pub reads: SmallVec<[Read; 4]>,
+    /// What the result's buffer holds.
+    pub writes: ElementType,
+    /// Whether the result is written through strides, beside what is there.
+    pub placed: bool,
+}
+
+impl Signature {
+    fn buffers(&self) -> usize {
+        self.reads.iter().filter(|read| **read != Read::Number).count()
+    }
+
+    fn numbers(&self) -> usize {
+        self.reads.len() - self.buffers()
+    }
+
+    fn views(&self) -> usize {
+        self.buffers() + usize::from(self.placed)
+    }
+}
+
+/// How a launch's words are used: the head, the extents, each view, the numbers.
+#[derive(Clone, Copy)]
+struct Words {
+    rank: usize,
+    views: usize,
+    number_words: usize,
+}
+
+impl Words {
+    fn new(views: usize, number_words: usize) -> Result<Words> {
+        let left = PARAMETER_WORDS.saturating_sub(HEAD_WORDS + views + number_words);
+        let rank = (left / (1 + views)).min(MAX_RANK);
+        match rank {
+            0 => Err(Error::new(ErrorKind::Declined, "more operands than a launch describes")),
+            rank => Ok(Words { rank, views, number_words }),
+        }
+    }
+
+    fn view(&self, k: usize) -> usize {
+        HEAD_WORDS + self.rank + k * (1 + self.rank)
+    }
+
+    fn numbers(&self) -> usize {
+        self.view(self.views)
+    }
+
+    fn count(&self) -> usize {
+        self.numbers() + self.number_words
+    }
+}
+
+/// Buffers: the `arity` operands at the graph's width, out. `name` is unique among definitions.
 pub fn kernel(name: &str, graph: &Graph, arity: usize) -> Kernel {
     let element = element_of(graph.width);
-    let real = real_name(graph.width);
-    let (mut start, mut walk, mut values) = (String::new(), String::new(), String::new());
-    for i in 0..arity {
-        let base = SHAPE_WORDS + i * OPERAND_WORDS;
-        let _ = writeln!(start, "        var at{i} = parameter({base}u);");
-        // Offsets are added modulo 2^32, so a negative stride needs no signed arithmetic.
-        let _ =
-            writeln!(walk, "            at{i} = at{i} + along * parameter({}u + axis);", base + 1);
-        let _ = write!(values, "{}b{i}[at{i}]", if i > 0 { ", " } else { "" });
-    }
-    let value = match graph.kind(graph.result()) {
-        Kind::Mask => format!("{real}(select(0.0, 1.0, definition({values})))"),
-        _ => format!("definition({values})"),
+    let read = Read::Array { stored: element, wanted: element };
+    let reads = SmallVec::from_elem(read, arity);
+    let signature = Signature { reads, writes: element, placed: false };
+    // Three operands of one type at most: the words suffice and nothing is converted.
+    kernel_of(name, graph, &signature).unwrap_or_else(|e| unreachable!("{e}"))
+}
+
+/// Buffers: the operands that are arrays, out. `name` is unique among definitions.
+pub fn kernel_of(name: &str, graph: &Graph, signature: &Signature) -> Result<Kernel> {
+    let computed = match graph.is_whole() {
+        true => Computed::Whole,
+        false => Computed::of(graph.width),
     };
-    let out = format!("b{arity}");
+    let numbers = signature.numbers() * computed.words();
+    let words = Words::new(signature.views(), numbers)?;
+    let (mut start, mut walk, mut values) = (String::new(), String::new(), Vec::new());
+    let (mut buffer, mut number) = (0, words.numbers());
+    for read in &signature.reads {
+        values.push(match *read {
+            Read::Array { stored, wanted } => {
+                let (b, at) = (format!("b{buffer}"), format!("at{buffer}"));
+                buffer += 1;
+                cells::read(stored, wanted, computed, &b, &at)?
+            }
+            Read::Number => {
+                number += computed.words();
+                computed.parameter(number - computed.words())
+            }
+        });
+    }
+    for k in 0..signature.views() {
+        let base = words.view(k);
+        let _ = writeln!(start, "    var at{k} = parameter({base}u);");
+        // Offsets are added modulo 2^32, so a negative stride needs no signed arithmetic.
+        let _ = writeln!(walk, "        at{k} = at{k} + along * parameter({}u + axis);", base + 1);
+    }
+    let called = format!("definition({})", values.join(", "));
+    let value = match graph.kind(graph.result()) {
+        Kind::Mask => computed.truth(&called),
+        _ => called,
+    };
+    let value = cells::written(signature.writes, computed, &value);
+    let tail = match signature.placed {
+        true => placed_tail(signature.writes, buffer, &value),
+        false => format!("    return {value};\n"),
+    };
     let text = filled_in(
         include_str!("broadcast.wgsl"),
-        &[("group", &GROUP), ("start", &start), ("walk", &walk), ("value", &value), ("out", &out)],
+        &[
+            ("result", &result_of(signature)),
+            ("start", &start),
+            ("extents", &HEAD_WORDS),
+            ("walk", &walk),
+            ("tail", &tail),
+        ],
     );
-    let text = expression::function("definition", graph, arity) + &text;
-    let mut bindings = vec![Binding::read(element); arity];
-    bindings.push(Binding::write(element));
-    Kernel {
-        key: format!("broadcast {name} {element}"),
+    let main = match signature.placed {
+        true => include_str!("each.wgsl").replace("${group}", &super::GROUP.to_string()),
+        false => cells::main_over_elements(signature.writes, buffer),
+    };
+    let text = expression::function("definition", graph, signature.reads.len()) + &text + &main;
+    Ok(Kernel {
+        key: key_of(name, signature, computed),
         text,
-        workgroup: [GROUP as u32, 1, 1],
-        bindings,
-        parameter_words: SHAPE_WORDS + arity * OPERAND_WORDS,
+        workgroup: [super::GROUP as u32, 1, 1],
+        bindings: bindings_of(signature),
+        parameter_words: words.count(),
+    })
+}
+
+fn result_of(signature: &Signature) -> String {
+    match signature.placed {
+        true => String::new(),
+        false => format!(" -> {}", cells::written_type(signature.writes)),
     }
+}
+
+fn placed_tail(out: ElementType, buffer: usize, value: &str) -> String {
+    let b = format!("b{buffer}");
+    let store = cells::stored_single(out, &b, &format!("at{buffer}"), "value");
+    format!("    let value = {value};\n    {store}\n")
+}
+
+fn bindings_of(signature: &Signature) -> Vec<Binding> {
+    let arrays = signature.reads.iter().filter_map(|read| match read {
+        Read::Array { stored, .. } => Some(Binding::read(*stored)),
+        Read::Number => None,
+    });
+    let out = match signature.placed {
+        true => Binding::write_single(signature.writes),
+        false => Binding::write(signature.writes),
+    };
+    arrays.chain([out]).collect()
+}
+
+fn key_of(name: &str, signature: &Signature, computed: Computed) -> String {
+    let mut key = format!("broadcast {name} {}", computed.name());
+    for read in &signature.reads {
+        let _ = match read {
+            Read::Array { stored, wanted } if stored == wanted => write!(key, " {stored}"),
+            Read::Array { stored, wanted } => write!(key, " {stored}-{wanted}"),
+            Read::Number => write!(key, " number"),
+        };
+    }
+    let place = if signature.placed { " in place" } else { "" };
+    let _ = write!(key, " to {}{place}", signature.writes);
+    key
 }
 
 /// At the result's `shape`, operands in the kernel's order.
 pub fn launch(kernel: &Arc<Kernel>, shape: &[usize], operands: &[View]) -> Result<Launch> {
+    launch_of(kernel, shape, operands, &[])
+}
+
+/// The same with the view through which a placed result is written last, and the words of the
+/// numbers.
+pub fn launch_of(
+    kernel: &Arc<Kernel>,
+    shape: &[usize],
+    views: &[View],
+    numbers: &[u32],
+) -> Result<Launch> {
     let count = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).unwrap_or(usize::MAX);
-    let (extents, strides) = merged(shape, operands);
-    if extents.len() > MAX_RANK {
-        return Err(Error::new(ErrorKind::Declined, format!("more than {MAX_RANK} axes")));
+    let (extents, strides) = merged(shape, views);
+    let words = Words::new(views.len(), numbers.len())?;
+    if extents.len() > words.rank {
+        return Err(Error::new(ErrorKind::Declined, format!("more than {} axes", words.rank)));
     }
     let mut parameters = vec![word(count)?, extents.len() as u32];
-    for axis in 0..MAX_RANK {
+    for axis in 0..words.rank {
         parameters.push(word(extents.get(axis).copied().unwrap_or(1))?);
     }
-    for (operand, strides) in operands.iter().zip(&strides) {
-        parameters.push(word(operand.offset)?);
-        for axis in 0..MAX_RANK {
+    for (view, strides) in views.iter().zip(&strides) {
+        parameters.push(word(view.offset)?);
+        for axis in 0..words.rank {
             parameters.push(signed_word(strides.get(axis).copied().unwrap_or(0))?);
         }
     }
-    Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(count) })
+    parameters.extend_from_slice(numbers);
+    // One invocation writes a word: several elements of a narrow type.
+    let out = kernel.bindings.last().map_or(ElementType::F64, |b| b.element);
+    let placed = views.len() == kernel.bindings.len();
+    let each = if placed { 1 } else { per_word(out) };
+    Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(count.div_ceil(each)) })
 }
 
 /// The shape without axes of extent 1 and with each axis merged into the one before it where every
 /// operand walks the two as one; and the operands' strides over what is left.
-pub(super) fn merged(shape: &[usize], operands: &[View]) -> (Vec<usize>, Vec<Vec<isize>>) {
+pub fn merged(shape: &[usize], operands: &[View]) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut extents: Vec<usize> = Vec::new();
     let mut strides = vec![Vec::new(); operands.len()];
     for (axis, &extent) in shape.iter().enumerate().filter(|(_, extent)| **extent != 1) {

@@ -15,7 +15,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let base = parameter(4u) + outer * parameter(5u) + inner * parameter(7u);
     var partial = ${identity};
     for (var i = start + lane; i < end; i = i + ${partials}u) {
-        partial = combine(partial, ${accumulator}(b0[base + i * parameter(6u)]));
+        let x = ${x};
+        partial = ${step};
     }
     partials[lane] = partial;
     workgroupBarrier();
@@ -23,5 +24,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         if (lane < half) { partials[lane] = combine(partials[lane], partials[lane + half]); }
         workgroupBarrier();
     }
-    if (lane == 0u) { b1[number] = ${writes}(${finish}); }
+    if (lane == 0u) { ${store} }
 }

@@ -1,18 +1,74 @@
 //! product: a (batch, m, k) times b (batch, k, n) -> out (batch, m, n) packed, each cell in the
 //! order of `rung_math::product`: k in blocks of 512, fused steps inside, blocks added in order.
 //!
-//! Tiles of 16 x 16, an invocation a cell. Both operands are read through three strides, so a
-//! transposed or broadcast one is read in place. Larger register tiles come later and give the
-//! same bits, because a cell's order does not depend on the tile.
+//! A group of 16 x 16 makes a tile: an invocation one cell of it, 4 x 4 or 8 x 8, which it keeps in
+//! registers. Both operands are read through three strides and converted on the way, so a transposed,
+//! broadcast or narrower one is read in place. A cell's order does not depend on the tile. What follows
+//! a product element by element (an epilogue) is made of the cell before it is stored.
 
+use super::broadcast::Read;
 use super::{filled_in, grid_for};
-use crate::kernel::{Binding, Kernel, Launch, signed_word, wgsl_type, word};
-use rung_base::{ElementType, Result};
+use crate::cells::{self, Computed};
+use crate::expression;
+use crate::kernel::{Binding, Kernel, Launch, PARAMETER_WORDS, signed_word, word};
+use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_math::product::BLOCK;
+use rung_math::{Graph, Kind};
+use std::fmt::Write;
 use std::sync::Arc;
 
-/// Cells along each side of a tile.
-pub const TILE: usize = 16;
+/// Invocations along each side of a group.
+const GROUP: usize = 16;
+/// Groups from which a larger tile leaves no part of a device idle.
+const ENOUGH: usize = 32;
+/// Words of the extents and of an operand.
+const EXTENTS: usize = 6;
+const OPERAND: usize = 4;
+
+/// How many cells a group makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tile {
+    /// 16 x 16.
+    Small,
+    /// 64 x 64.
+    Middle,
+    /// 128 x 128; singles alone, of which two panels fit a group's memory.
+    Large,
+}
+
+impl Tile {
+    /// The largest that keeps a device busy.
+    pub fn of(size: &Extents, computed: Computed) -> Tile {
+        let busy = |tile: Tile| {
+            let groups = size.m.div_ceil(tile.side()).saturating_mul(size.n.div_ceil(tile.side()));
+            size.m.min(size.n) >= tile.side() && groups.saturating_mul(size.batch) >= ENOUGH
+        };
+        match () {
+            () if computed == Computed::Single && busy(Tile::Large) => Tile::Large,
+            () if busy(Tile::Middle) => Tile::Middle,
+            () => Tile::Small,
+        }
+    }
+
+    /// Cells along each side.
+    pub fn side(self) -> usize {
+        GROUP * self.cells()
+    }
+
+    /// Cells of an invocation along each side, `GROUP` apart.
+    fn cells(self) -> usize {
+        match self {
+            Tile::Small => 1,
+            Tile::Middle => 4,
+            Tile::Large => 8,
+        }
+    }
+
+    /// Steps along k that a group's memory holds: 16 KiB for both operands at most.
+    fn steps(self) -> usize {
+        if self == Tile::Large { 8 } else { 16 }
+    }
+}
 
 /// How one operand is read: its first element and the step along batch, row and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,37 +96,254 @@ pub struct Extents {
     pub n: usize,
 }
 
-/// Buffers: a, b, out. `element` is f32 or f64.
-pub fn kernel(element: ElementType) -> Result<Kernel> {
-    let real = wgsl_type(element)?;
+/// What the operands and the result are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Types {
+    /// What the operands' buffers hold.
+    pub stored: [ElementType; 2],
+    /// As what their elements are multiplied: f32 or f64.
+    pub wanted: ElementType,
+    /// What the result's buffer holds.
+    pub writes: ElementType,
+}
+
+/// A definition of each cell, which is its first argument, and of further operands.
+pub struct Epilogue<'a> {
+    /// Unique among definitions.
+    pub name: &'a str,
+    /// At the products' width.
+    pub graph: &'a Graph,
+    /// The arguments after the cell: arrays at the result's shape, and numbers.
+    pub reads: &'a [Read],
+}
+
+/// Buffers: a, b, the epilogue's arrays, out.
+pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<Kernel> {
+    let computed = Computed::holding(types.wanted);
+    let reads = epilogue.map_or(&[][..], |e| e.reads);
+    let read =
+        |stored, buffer: &str, at: &str| cells::read(stored, types.wanted, computed, buffer, at);
+    let from_a = "from_left + (first_row + row) * parameter(8u) + (start + step) * parameter(9u)";
+    let from_b = "from_right + (start + step) * parameter(12u) \
+                  + (first_column + column) * parameter(13u)";
+    let cell = finished(types, computed, epilogue)?;
+    let registers = Registers(tile.cells());
     let text = filled_in(
         include_str!("product.wgsl"),
-        &[("real", &real), ("tile", &TILE), ("cells", &(TILE * TILE)), ("block", &BLOCK)],
+        &[
+            ("real", &computed.name()),
+            ("group", &GROUP),
+            ("lanes", &(GROUP * GROUP)),
+            ("side", &tile.side()),
+            ("steps", &tile.steps()),
+            ("panel", &(tile.side() * tile.steps())),
+            ("block", &BLOCK),
+            ("from_a", &read(types.stored[0], "b0", from_a)?),
+            ("from_b", &read(types.stored[1], "b1", from_b)?),
+            ("totals", &registers.declared("total", computed.name())),
+            ("sums", &registers.declared("sum", computed.name())),
+            ("take", &registers.taken(computed.name())),
+            ("first", &registers.each(|r, c| format!("total{r}_{c} = sum{r}_{c};"))),
+            ("more", &registers.each(|r, c| format!("total{r}_{c} = total{r}_{c} + sum{r}_{c};"))),
+            ("store", &registers.stored()),
+        ],
     );
-    let read = Binding::read(element);
+    let arrays = reads.iter().filter_map(|read| match read {
+        Read::Array { stored, .. } => Some(Binding::read(*stored)),
+        Read::Number => None,
+    });
+    let operands = types.stored.map(Binding::read).into_iter().chain(arrays);
     Ok(Kernel {
-        key: format!("product {element}"),
-        text,
-        workgroup: [TILE as u32, TILE as u32, 1],
-        bindings: vec![read, read, Binding::write(element)],
-        parameter_words: 14,
+        key: key_of(types, tile, epilogue),
+        text: cell + &text,
+        workgroup: [GROUP as u32, GROUP as u32, 1],
+        bindings: operands.chain([Binding::write_single(types.writes)]).collect(),
+        parameter_words: words(reads, computed)?,
     })
 }
 
-/// A stack of `batch` products.
-pub fn launch(kernel: &Arc<Kernel>, size: &Extents, a: &Matrix, b: &Matrix) -> Result<Launch> {
-    let (across, down) = (size.n.div_ceil(TILE), size.m.div_ceil(TILE));
+fn words(reads: &[Read], computed: Computed) -> Result<usize> {
+    let more: usize = reads
+        .iter()
+        .map(|read| match read {
+            Read::Array { .. } => OPERAND,
+            Read::Number => computed.words(),
+        })
+        .sum();
+    match EXTENTS + 2 * OPERAND + more {
+        words if words <= PARAMETER_WORDS => Ok(words),
+        _ => Err(Error::new(ErrorKind::Declined, "more operands than a launch describes")),
+    }
+}
+
+fn key_of(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> String {
+    let [a, b] = types.stored;
+    let mut key = format!("product {a} {b} as {} to {} {tile:?}", types.wanted, types.writes);
+    if let Some(epilogue) = epilogue {
+        let _ = write!(key, ", {}", epilogue.name);
+        for read in epilogue.reads {
+            let _ = match read {
+                Read::Array { stored, wanted } => write!(key, " {stored}-{wanted}"),
+                Read::Number => write!(key, " number"),
+            };
+        }
+    }
+    key
+}
+
+/// `fn finished(total, batch, row, column)` and what it calls: the cell as it is stored.
+fn finished(types: Types, computed: Computed, epilogue: Option<&Epilogue>) -> Result<String> {
+    let (mut text, mut value, mut out) = (String::new(), String::from("total"), 2);
+    if let Some(epilogue) = epilogue {
+        let mut arguments = vec!["total".to_string()];
+        // Arrays are described first, whatever their order among the numbers.
+        let arrays = epilogue.reads.iter().filter(|read| **read != Read::Number).count();
+        let mut number = EXTENTS + 2 * OPERAND + arrays * OPERAND;
+        for read in epilogue.reads {
+            arguments.push(match *read {
+                Read::Array { stored, wanted } => {
+                    let base = EXTENTS + out * OPERAND;
+                    let at = format!(
+                        "parameter({base}u) + batch * parameter({}u) + row * parameter({}u) \
+                         + column * parameter({}u)",
+                        base + 1,
+                        base + 2,
+                        base + 3
+                    );
+                    out += 1;
+                    cells::read(stored, wanted, computed, &format!("b{}", out - 1), &at)?
+                }
+                Read::Number => {
+                    number += computed.words();
+                    computed.parameter(number - computed.words())
+                }
+            });
+        }
+        text = expression::function("definition", epilogue.graph, arguments.len());
+        value = format!("definition({})", arguments.join(", "));
+        if epilogue.graph.kind(epilogue.graph.result()) == Kind::Mask {
+            value = computed.truth(&value);
+        }
+    }
+    let at = "(batch * parameter(1u) + row) * parameter(3u) + column";
+    let value = cells::written(types.writes, computed, &value);
+    let store = cells::stored_single(types.writes, &format!("b{out}"), "at", "value");
+    let _ = write!(
+        text,
+        "fn finish(total: {}, batch: u32, row: u32, column: u32) {{\n    \
+         if ((row >= parameter(1u)) | (column >= parameter(3u))) {{ return; }}\n    \
+         let at = {at};\n    let value = {value};\n    {store}\n}}\n",
+        computed.name()
+    );
+    Ok(text)
+}
+
+/// The cells of an invocation, each a variable of its own.
+struct Registers(usize);
+
+impl Registers {
+    fn each(&self, line: impl Fn(usize, usize) -> String) -> String {
+        let cells = (0..self.0).flat_map(|r| (0..self.0).map(move |c| (r, c)));
+        cells.map(|(r, c)| format!("        {}\n", line(r, c))).collect()
+    }
+
+    fn declared(&self, name: &str, real: &str) -> String {
+        self.each(|r, c| format!("var {name}{r}_{c} = {real}(0.0);"))
+    }
+
+    /// One step along k.
+    fn taken(&self, real: &str) -> String {
+        let mut text = String::new();
+        for i in 0..self.0 {
+            let down = format!("place.y + {}u", i * GROUP);
+            let across = format!("place.x + {}u", i * GROUP);
+            let _ = writeln!(text, "                let a{i} = left[at + {down}];");
+            let _ = writeln!(text, "                let b{i} = right[at + {across}];");
+        }
+        text + &self.each(|r, c| format!("sum{r}_{c} = fused_{real}(a{r}, b{c}, sum{r}_{c});"))
+    }
+
+    fn stored(&self) -> String {
+        self.each(|r, c| {
+            let (down, across) = (r * GROUP, c * GROUP);
+            format!("finish(total{r}_{c}, batch, row + {down}u, column + {across}u);")
+        })
+    }
+}
+
+/// A stack of `batch` products; `operands` are a, b and the epilogue's arrays at the result's shape,
+/// `numbers` the words of its numbers.
+pub fn launch(
+    kernel: &Arc<Kernel>,
+    tile: Tile,
+    size: &Extents,
+    operands: &[Matrix],
+    numbers: &[u32],
+) -> Result<Launch> {
+    let (across, down) = (size.n.div_ceil(tile.side()), size.m.div_ceil(tile.side()));
     let tiles = across.checked_mul(down).and_then(|tiles| tiles.checked_mul(size.batch));
     let tiles = tiles.unwrap_or(usize::MAX);
     let cells = size.m.checked_mul(size.n).and_then(|cells| cells.checked_mul(size.batch));
     word(cells.unwrap_or(usize::MAX))?;
     let mut parameters =
         vec![word(tiles)?, word(size.m)?, word(size.k)?, word(size.n)?, word(across)?, word(down)?];
-    for matrix in [a, b] {
+    for matrix in operands {
         parameters.push(word(matrix.offset)?);
         for stride in [matrix.batch, matrix.row, matrix.column] {
             parameters.push(signed_word(stride)?);
         }
     }
+    parameters.extend_from_slice(numbers);
     Ok(Launch { kernel: kernel.clone(), parameters, groups: grid_for(tiles)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Variants, compile};
+    use rung_math::{Add, Width, trace_binary};
+
+    #[test]
+    fn every_tile_compiles_at_every_type() {
+        use ElementType::*;
+        for (stored, wanted, writes) in [
+            ([F32, F32], F32, F32),
+            ([F64, F64], F64, F64),
+            ([BF16, F16], F32, BF16),
+            ([F32, BF16], F32, F32),
+            ([F16, F64], F64, F16),
+        ] {
+            for tile in [Tile::Small, Tile::Middle, Tile::Large] {
+                if tile == Tile::Large && wanted == F64 {
+                    continue;
+                }
+                let types = Types { stored, wanted, writes };
+                compile(&kernel(types, tile, None).unwrap(), &Variants::SOFTWARE).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn an_epilogue_reads_operands_and_numbers() {
+        let types = |t| Types { stored: [t; 2], wanted: t, writes: t };
+        for (t, width) in [(ElementType::F32, Width::F32), (ElementType::F64, Width::F64)] {
+            let graph = trace_binary::<Add>(width);
+            for read in [Read::Array { stored: t, wanted: t }, Read::Number] {
+                let epilogue = Epilogue { name: "add", graph: &graph, reads: &[read] };
+                let kernel = kernel(types(t), Tile::Middle, Some(&epilogue)).unwrap();
+                compile(&kernel, &Variants::default()).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_is_as_large_as_keeps_a_device_busy() {
+        let size = |batch, m, n| Extents { batch, m, k: 100, n };
+        let of = |size| Tile::of(&size, Computed::Single);
+        assert_eq!(of(size(1, 100, 100)), Tile::Small);
+        assert_eq!(of(size(1, 512, 256)), Tile::Middle);
+        assert_eq!(of(size(1, 1024, 1024)), Tile::Large);
+        assert_eq!(of(size(32, 128, 128)), Tile::Large);
+        assert_eq!(Tile::of(&size(1, 1024, 1024), Computed::Double), Tile::Middle);
+    }
 }

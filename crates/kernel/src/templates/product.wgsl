@@ -1,8 +1,8 @@
-var<workgroup> left: array<${real}, ${cells}>;
-var<workgroup> right: array<${real}, ${cells}>;
+var<workgroup> left: array<${real}, ${panel}>;
+var<workgroup> right: array<${real}, ${panel}>;
 
-// A group makes one tile of one product of the stack, an invocation one cell.
-@compute @workgroup_size(${tile}, ${tile})
+// A group makes one tile of one product of the stack.
+@compute @workgroup_size(${group}, ${group})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_id) place: vec3<u32>) {
     let number = group.y * groups.x + group.x;
@@ -15,34 +15,46 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let batch = number / tiles;
     let tile = number - batch * tiles;
     let down = tile / across;
-    let row = down * ${tile}u + place.y;
-    let column = (tile - down * across) * ${tile}u + place.x;
-    let from_left = parameter(6u) + batch * parameter(7u) + row * parameter(8u);
-    let from_right = parameter(10u) + batch * parameter(11u) + column * parameter(13u);
-    var total = ${real}(0.0);
+    let first_row = down * ${side}u;
+    let first_column = (tile - down * across) * ${side}u;
+    let lane = place.y * ${group}u + place.x;
+    let from_left = parameter(6u) + batch * parameter(7u);
+    let from_right = parameter(10u) + batch * parameter(11u);
+${totals}
     for (var block = 0u; block < k; block = block + ${block}u) {
         let block_end = min(block + ${block}u, k);
-        var sum = ${real}(0.0);
-        for (var start = block; start < block_end; start = start + ${tile}u) {
-            let a = start + place.x;
-            let b = start + place.y;
-            var from_a = ${real}(0.0);
-            var from_b = ${real}(0.0);
-            if (row < m && a < k) { from_a = b0[from_left + a * parameter(9u)]; }
-            if (column < n && b < k) { from_b = b1[from_right + b * parameter(12u)]; }
-            left[place.y * ${tile}u + place.x] = from_a;
-            right[place.y * ${tile}u + place.x] = from_b;
-            workgroupBarrier();
+${sums}
+        for (var start = block; start < block_end; start = start + ${steps}u) {
             // Not past the end of k: a step with zeros could turn -0.0 into +0.0.
-            let steps = min(${tile}u, block_end - start);
+            let steps = min(${steps}u, block_end - start);
+            for (var e = lane; e < ${panel}u; e = e + ${lanes}u) {
+                let row = e / ${steps}u;
+                let step = e - row * ${steps}u;
+                var x = ${real}(0.0);
+                if ((first_row + row < m) & (step < steps)) { x = ${from_a}; }
+                left[step * ${side}u + row] = x;
+            }
+            for (var e = lane; e < ${panel}u; e = e + ${lanes}u) {
+                let step = e / ${side}u;
+                let column = e - step * ${side}u;
+                var x = ${real}(0.0);
+                if ((first_column + column < n) & (step < steps)) { x = ${from_b}; }
+                right[step * ${side}u + column] = x;
+            }
+            workgroupBarrier();
             for (var i = 0u; i < steps; i = i + 1u) {
-                let a = left[place.y * ${tile}u + i];
-                let b = right[i * ${tile}u + place.x];
-                sum = fused_${real}(a, b, sum);
+                let at = i * ${side}u;
+${take}
             }
             workgroupBarrier();
         }
-        if (block == 0u) { total = sum; } else { total = total + sum; }
+        if (block == 0u) {
+${first}
+        } else {
+${more}
+        }
     }
-    if (row < m && column < n) { b2[(batch * m + row) * n + column] = total; }
+    let row = first_row + place.y;
+    let column = first_column + place.x;
+${store}
 }

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::core::{Call, Core, Target};
 use crate::object::{Foreign, Object};
@@ -56,13 +56,15 @@ pub struct Chaining {
     pub runner: Symbol,
     /// The functions, and how many arguments a call of each must have to be taken in.
     pub functions: HashMap<Symbol, usize>,
+    /// Those of them that take no call in: they stand first in a chain.
+    pub first: HashSet<Symbol>,
 }
 
 impl Chaining {
     /// Whether a call of `name` may begin or extend a chain: a call among its arguments can be
     /// taken in, and what stands after the first such one has nothing to do but be read.
     fn takes(&self, name: Symbol, arguments: &[Core]) -> bool {
-        if self.functions.get(&name) != Some(&arguments.len()) {
+        if self.functions.get(&name) != Some(&arguments.len()) || self.first.contains(&name) {
             return false;
         }
         let Some(first) = arguments.iter().position(|a| self.parts(a).is_some()) else {

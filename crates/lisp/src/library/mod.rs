@@ -410,9 +410,20 @@ impl Lisp {
         body: SharedBody,
     ) -> Symbol {
         let symbol = self.home_symbol(package, name);
+        self.define_native_function(symbol, lambda_list, documentation, body);
+        symbol
+    }
+
+    /// The same for a symbol that a program already has.
+    pub fn define_native_function(
+        &mut self,
+        symbol: Symbol,
+        lambda_list: &str,
+        documentation: &str,
+        body: SharedBody,
+    ) {
         let value = native_value(symbol, lambda_list, documentation, Body::Shared(body));
         self.symbols[symbol].function = value;
-        symbol
     }
 
     /// Defines the function `(setf NAME)` in the same way: its first argument is the new value.

@@ -89,7 +89,7 @@ impl Ladder {
     }
 
     /// The estimate of the fastest rung of this run that comes after the device.
-    fn best_below(&self, call: &Call) -> f64 {
+    pub(super) fn best_below(&self, call: &Call) -> f64 {
         let rungs = &call.op.rungs;
         let mut best = self.costs.portable_time(call);
         if self.lanes.is_some() && rungs.lanes.kernel().is_some() {

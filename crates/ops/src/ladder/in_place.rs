@@ -55,8 +55,10 @@ impl Ladder {
         if self.counting {
             self.count_between();
         }
-        resident::bring_home(&values)?;
-        targets.iter().try_for_each(Array::home)?;
+        if !op.takes_residents() {
+            resident::bring_home(&values)?;
+            targets.iter().try_for_each(Array::home)?;
+        }
         let arguments = Arguments::bind(op, values)?;
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Write(write) => match targets.first_mut() {
@@ -106,7 +108,7 @@ impl Ladder {
             std::mem::replace(a, nothing)
         };
         call.hold(targets.iter_mut().map(taken).collect(), judged);
-        let outcome = self.run(&call, caller).map(drop);
+        let outcome = self.run(&mut call, caller).map(drop);
         let values = beside(&call);
         let arrays = call.release(outcome.is_ok());
         targets.iter_mut().zip(arrays).for_each(|(target, array)| *target = array);

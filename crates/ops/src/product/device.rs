@@ -1,32 +1,37 @@
-//! Products on a device: tiles for stacks of matrices, a fold for each cell of a product with a
-//! vector.
+//! Products on a device: tiles for stacks of matrices, with what follows element by element in the
+//! same launch; a fold for each cell of a product with a vector.
 
 use super::{detail, last_two};
 use crate::call::{Call, Form, Product, width_of};
 use crate::decline::{Answer, Decline};
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{Given, RoundTrip, Work};
 use rung_array::Array;
-use rung_base::{Element, ElementType, Result, Shape};
-use rung_kernel::{Kernel, broadcast, product as kernel, rows};
+use rung_base::{ElementType, Result, Shape};
+use rung_kernel::broadcast::{self, Read};
+use rung_kernel::cells::{Computed, number_words};
+use rung_kernel::product::{Epilogue, Extents, Matrix, Tile, Types};
+use rung_kernel::{product as kernel, rows};
 use rung_math::rows::Cell;
 use rung_math::trace::trace_rows;
-use std::sync::Arc;
+use rung_math::{Graph, Width};
+use smallvec::SmallVec;
+
+/// What is made of each cell of a product, which is the graph's first argument.
+pub(crate) struct Following<'a> {
+    /// Unique among definitions.
+    pub name: String,
+    pub graph: &'a dyn Fn(Width) -> Graph,
+    /// The other arguments, at the product's shape and of its type.
+    pub operands: &'a [Array],
+}
 
 /// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns); a broadcast
 /// operand goes up once.
 pub(super) fn run(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let p = detail(call)?;
-    if p.form == Form::Folds {
-        return device_folds(call, trip, p);
-    }
-    let element = call.operands[0].element_type();
-    if element == ElementType::I64 {
-        return Ok(Answer::Declined(Decline::Type(element)));
-    }
-    let kernel = trip.kernel(call, "product", || kernel::kernel(element))?;
-    match element {
-        ElementType::F32 => device_stack::<f32>(call, trip, p, &kernel),
-        _ => device_stack::<f64>(call, trip, p, &kernel),
+    match p.form {
+        Form::Folds => device_folds(call, trip, p),
+        Form::Cells => tiles(call, trip, None),
     }
 }
 
@@ -59,24 +64,79 @@ fn device_folds(call: &Call, trip: &RoundTrip, p: Product) -> Result<Answer> {
     }
 }
 
-fn device_stack<T: Element>(
+/// A stack of products in tiles, each cell made into another by what follows.
+pub(crate) fn tiles(
     call: &Call,
     trip: &RoundTrip,
-    p: Product,
-    kernel: &Arc<Kernel>,
+    following: Option<&Following>,
 ) -> Result<Answer> {
-    // A device steps through a stack evenly: one that no single stride reaches is packed for it.
-    let even = |x: &Array| {
-        let (rows, columns) = last_two(x);
-        x.reshape(Shape::new([p.batch, rows, columns])?)
+    let p = detail(call)?;
+    if p.form == Form::Folds || call.raw == ElementType::I64 {
+        return Ok(Answer::Declined(Decline::Type(call.raw)));
+    }
+    let more = following.map_or(&[][..], |f| f.operands);
+    let mut operands: SmallVec<[Array; 4]> = SmallVec::new();
+    for x in call.operands.iter().chain(more) {
+        match even(x, p.batch, trip)? {
+            Ok(x) => operands.push(x),
+            Err(reason) => return Ok(Answer::Declined(reason)),
+        }
+    }
+    let wanted = call.raw;
+    let computed = Computed::holding(wanted);
+    let stored = [operands[0].element_type(), operands[1].element_type()];
+    let types = Types { stored, wanted, writes: call.result };
+    let size = Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
+    let tile = Tile::of(&size, computed);
+    let mut placed: SmallVec<[_; 4]> = operands[..2].iter().map(|x| trip.place(x)).collect();
+    let (mut reads, mut numbers) = (SmallVec::<[Read; 4]>::new(), Vec::new());
+    let same = [call.result; 16];
+    for given in trip.given(&operands[2..], &same[..more.len().min(16)], computed) {
+        match given {
+            Given::Array(x) => {
+                reads.push(Read::Array { stored: call.result, wanted: call.result });
+                placed.push(x);
+            }
+            Given::Number(bits) => {
+                reads.push(Read::Number);
+                numbers.extend(number_words(bits, computed));
+            }
+        }
+    }
+    let name = following.map_or(String::new(), |f| f.name.clone());
+    let make = || {
+        let width = Width::of(wanted).unwrap_or(Width::F64);
+        let graph = following.map(|f| (f.graph)(width));
+        let epilogue = graph.as_ref().map(|graph| Epilogue { name: &name, graph, reads: &reads });
+        kernel::kernel(types, tile, epilogue.as_ref())
     };
-    let operands = [even(&call.operands[0])?, even(&call.operands[1])?];
-    let placed = [trip.place(&operands[0]), trip.place(&operands[1])];
-    let matrix = |i: usize| {
-        let s = operands[i].strides();
-        kernel::Matrix { offset: placed[i].offset(), batch: s[0], row: s[1], column: s[2] }
+    let kernel = match trip.product_kernel((types, tile, name.clone(), reads.clone()), make) {
+        Ok(kernel) => kernel,
+        Err(e) => return Ok(Answer::Declined(Decline::Device(e.message().into()))),
     };
-    let extents = kernel::Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
-    let launch = kernel::launch(kernel, &extents, &matrix(0), &matrix(1));
-    trip.run::<T>(launch, &placed, call.shape.clone())
+    let matrices: SmallVec<[Matrix; 4]> = placed
+        .iter()
+        .map(|x| {
+            let s = x.strides();
+            Matrix { offset: x.offset(), batch: s[0], row: s[1], column: s[2] }
+        })
+        .collect();
+    let launch = kernel::launch(&kernel, tile, &size, &matrices, &numbers);
+    let count = placed.len();
+    let work = launch.map(|launch| Work::one(launch, count, call.result, call.shape.clone()));
+    trip.run_work(work, &placed)
+}
+
+/// A stack (batch, rows, columns) through which a device steps evenly: one that no single stride
+/// reaches is packed for it.
+fn even(x: &Array, batch: usize, trip: &RoundTrip) -> Result<std::result::Result<Array, Decline>> {
+    let (rows, columns) = last_two(x);
+    let shape = Shape::new([batch, rows, columns])?;
+    if let Some(view) = x.reshaped_view(&shape) {
+        return Ok(Ok(view));
+    }
+    Ok(match trip.packed(x)? {
+        Ok(packed) => Ok(packed.reshape(shape)?),
+        Err(reason) => Err(reason),
+    })
 }

@@ -31,18 +31,23 @@ pub fn bind(
         .collect();
     let arity = |(op, _): &(&'static Op, Value)| op.chain.map_or(0, |link| link.arity);
     let functions = known.iter().map(|(symbol, entry)| (*symbol, arity(entry))).collect();
+    let is_first = |(op, _): &(&'static Op, Value)| op.chain.is_some_and(|link| link.is_first());
+    let first = known.iter().filter(|(_, entry)| is_first(entry)).map(|(symbol, _)| *symbol);
+    let first = first.collect();
     let ladder = ladder.clone();
     let body = move |lisp: &mut Lisp, a: &[Value]| run(lisp, &ladder, asked, &known, a);
     let text = "What a chain of element-wise operations is compiled to.";
     let list = "chain &rest operands";
     let runner = lisp.define_native("linalg", "%chain", list, text, Rc::new(body));
-    lisp.chaining = Some(Chaining { runner, functions });
+    lisp.chaining = Some(Chaining { runner, functions, first });
 }
 
 /// A chain as the ladder takes it, with its functions.
 struct Prepared {
     steps: Vec<chain::Step>,
     functions: Vec<(Symbol, Value)>,
+    /// The product in it, with the steps that are left when it has been called.
+    product: Option<(chain::AfterProduct, Vec<Step>)>,
 }
 
 fn run(
@@ -63,8 +68,31 @@ fn run(
         if let Some(result) = together(lisp, ladder, &prepared.steps, operands) {
             return Ok(Value::packed(result?));
         }
+        if let Some((after, rest)) = &prepared.product {
+            return product_first(lisp, ladder, chain, (after, rest), operands);
+        }
     }
-    one_by_one(lisp, chain, operands)
+    one_by_one(lisp, &chain.steps, operands)
+}
+
+/// The product of a chain by itself, then what follows as a chain.
+fn product_first(
+    lisp: &mut Lisp,
+    ladder: &RefCell<Ladder>,
+    chain: &Chain,
+    (after, rest): (&chain::AfterProduct, &[Step]),
+    operands: &[Value],
+) -> Outcome {
+    let (at, next) = (after.at, after.at + 2);
+    let Some(Step::Call { function, span, .. }) = chain.steps.get(after.place) else {
+        return one_by_one(lisp, &chain.steps, operands);
+    };
+    let product = lisp.call_at(*function, &operands[at..next], *span)?;
+    let operands = [&operands[..at], &[product], &operands[next..]].concat();
+    match together(lisp, ladder, &after.rest, &operands) {
+        Some(result) => Ok(Value::packed(result?)),
+        None => one_by_one(lisp, rest, &operands),
+    }
 }
 
 fn prepare(chain: &Chain, known: &Known) -> Option<Prepared> {
@@ -79,7 +107,13 @@ fn prepare(chain: &Chain, known: &Known) -> Option<Prepared> {
             }
         });
     }
-    Some(Prepared { steps, functions })
+    let product = chain::after_product(&steps).map(|after| {
+        let steps = &chain.steps;
+        let own = after.place - 2;
+        let rest = [&steps[..own], &[Step::Argument], &steps[after.place + 1..]].concat();
+        (after, rest)
+    });
+    Some(Prepared { steps, functions, product })
 }
 
 fn together(
@@ -100,9 +134,9 @@ fn together(
 }
 
 /// Each function called as its form says, with errors placed there.
-fn one_by_one(lisp: &mut Lisp, chain: &Chain, operands: &[Value]) -> Outcome {
+fn one_by_one(lisp: &mut Lisp, steps: &[Step], operands: &[Value]) -> Outcome {
     let (mut operands, mut stack) = (operands.iter(), Vec::with_capacity(8));
-    for step in &chain.steps {
+    for step in steps {
         match step {
             Step::Argument => stack.extend(operands.next().cloned()),
             Step::Call { function, count, span } => {

@@ -1,22 +1,26 @@
 //! Package `linalg` (nickname `la`): one function for each name in the table of operations. The
 //! argument lists, texts and checks are the records'; this file only translates values.
 
-use super::{explain::Asked, quantized, rational};
-use rung_array::{Array, Number};
-use rung_base::{ElementType, ErrorKind, Shape};
+mod values;
+
+pub use values::{array_argument, number_part, path_argument};
+
+use super::{explain::Asked, rational};
+use rung_array::Array;
+use rung_base::{ElementType, ErrorKind};
 use rung_lisp::lisp::Lisp;
-use rung_lisp::object::{Foreign, Object};
 use rung_lisp::offer::Offer;
-use rung_lisp::package::{CL, KEYWORD, RUNG};
+use rung_lisp::package::{CL, RUNG};
 use rung_lisp::packed::Packed;
 use rung_lisp::source::Span;
 use rung_lisp::symbol::Symbol;
-use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, stack, symbol, value};
+use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, symbol, value};
 use rung_ops::record::{Arithmetic, Package, Part, Place, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
+use values::{from_operation, to_operation};
 
 /// Registers the operations; gives their functions.
 pub fn bind(
@@ -45,6 +49,21 @@ pub fn bind(
     functions
 }
 
+/// Makes an operation of a program's own the function of a symbol.
+pub fn define(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    extent: Asked,
+    symbol: Symbol,
+    op: &'static Op,
+) {
+    let ladder = ladder.clone();
+    let body = move |lisp: &mut Lisp, a: &[Value]| call(lisp, &ladder, extent, op, a);
+    let list = op.lambda_list();
+    let list = list.trim_start_matches('(').trim_end_matches(')');
+    lisp.define_native_function(symbol, list, &documentation(op), Rc::new(body));
+}
+
 /// The form that is running.
 pub fn site_of(lisp: &Lisp) -> Option<Site> {
     let span = lisp.call_span()?;
@@ -60,7 +79,10 @@ pub fn place_of(lisp: &Lisp, site: Site) -> String {
 
 /// What `describe` and `documentation` show.
 fn documentation(op: &Op) -> String {
-    format!("{}\nResult: {}.\nExample: {}", op.doc, op.result, op.example)
+    match op.example {
+        "" => format!("{}\nResult: {}.", op.doc, op.result),
+        example => format!("{}\nResult: {}.\nExample: {example}", op.doc, op.result),
+    }
 }
 
 /// The running program as the ladder sees it.
@@ -233,15 +255,6 @@ fn quick(
         _ => None,
     };
     Ok(result.transpose()?.map(|value| from_operation(lisp, value)))
-}
-
-pub fn number_part(value: &Value) -> Option<Part<'static>> {
-    match value {
-        Value::Double(x) => Some(Part::Number(Number::F64(*x))),
-        Value::Single(x) => Some(Part::Number(Number::F32(*x))),
-        Value::Fixnum(n) => Some(Part::Number(Number::I64(*n))),
-        _ => None,
-    }
 }
 
 /// What is left of a call after the numbers that stand first in it.
@@ -447,141 +460,5 @@ fn quotient(a: &Value, b: &Value) -> Outcome {
     match (numbers::is_zero(b)?, numbers::to_double(a), numbers::to_double(b)) {
         (true, Some(x), Some(y)) => Ok(Value::Double(x / y)),
         _ => numbers::divide(a, b),
-    }
-}
-
-/// A Lisp value as an argument of an operation.
-fn to_operation(lisp: &Lisp, argument: &Value) -> Outcome<rung_ops::Value> {
-    Ok(match argument {
-        Value::Nil => rung_ops::Value::Nil,
-        Value::Fixnum(n) => rung_ops::Value::integer(*n),
-        Value::Double(x) => rung_ops::Value::Number(Number::F64(*x)),
-        Value::Single(x) => rung_ops::Value::Number(Number::F32(*x)),
-        Value::Symbol(_) if argument.is_symbol(symbol::T) => rung_ops::Value::True,
-        Value::Symbol(symbol) => {
-            let name = lisp.name(*symbol).to_ascii_lowercase().into();
-            match lisp.symbols[*symbol].package {
-                Some(KEYWORD) => rung_ops::Value::Keyword(name),
-                _ => rung_ops::Value::Symbol(name),
-            }
-        }
-        Value::String(text) => rung_ops::Value::Text(text.to_text()),
-        Value::Cons(_) => list_to_operation(lisp, argument)?,
-        Value::Object(object) => match &**object {
-            Object::Packed(array) => rung_ops::Value::Array(array.array()),
-            Object::Array(array) => {
-                rung_ops::explain::note_packing();
-                rung_ops::Value::Array(packed_double(lisp, array)?)
-            }
-            Object::Foreign(_) => match argument.as_foreign::<GeneratorObject>() {
-                Some(generator) => rung_ops::Value::Generator(generator.0.clone()),
-                None => match (quantized::matrix(argument), shown(argument)) {
-                    (Some(q), _) => rung_ops::Value::Quantized(q.clone()),
-                    (None, Some(array)) => rung_ops::Value::Array(array?),
-                    (None, None) => rung_ops::Value::Other(lisp.brief(argument)),
-                },
-            },
-            Object::Bignum(_) | Object::Ratio(_) => match numbers::to_double(argument) {
-                Some(x) => rung_ops::Value::Number(Number::F64(x)),
-                None => rung_ops::Value::Other(lisp.brief(argument)),
-            },
-            _ => rung_ops::Value::Other(lisp.brief(argument)),
-        },
-        _ => rung_ops::Value::Other(lisp.brief(argument)),
-    })
-}
-
-fn list_to_operation(lisp: &Lisp, list: &Value) -> Outcome<rung_ops::Value> {
-    stack::check("the list")?;
-    if list.is_circular() {
-        let text = "expected a proper list: got a circular one";
-        return Err(rung_base::Error::new(ErrorKind::Type, text).into());
-    }
-    let mut items = Vec::new();
-    let mut elements = list.elements();
-    for element in &mut elements {
-        items.push(to_operation(lisp, &element)?);
-    }
-    match elements.rest().is_nil() {
-        true => Ok(rung_ops::Value::List(items)),
-        false => Ok(rung_ops::Value::Other(lisp.brief(list))),
-    }
-}
-
-/// What an array that is displaced to a packed one shows.
-fn shown(argument: &Value) -> Option<Outcome<Array>> {
-    argument.as_foreign_array().and_then(|array| array.packed())
-}
-
-/// A general array of real numbers as a packed one (spec linalg 1.2).
-fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcome<Array> {
-    // Of a vector with a fill pointer the active elements count, as for any sequence function.
-    let shape = match array.rank() {
-        1 => Shape::vector(array.len()),
-        _ => Shape::new(array.dimensions.borrow().iter().copied())?,
-    };
-    let elements = array.active();
-    let doubles: Result<Vec<f64>, &Value> =
-        elements.iter().map(|e| numbers::to_double(e).ok_or(e)).collect();
-    let doubles = doubles.map_err(|element| {
-        let text = format!("array element is not a real number: {}", lisp.brief(element));
-        let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
-        Escape::from(e.in_package("linalg"))
-    })?;
-    Ok(Array::from_slice(&doubles, shape)?)
-}
-
-/// A generator as a thing of the language.
-struct GeneratorObject(rung_ops::Generator);
-
-impl Foreign for GeneratorObject {
-    fn words(&self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// A result of an operation as a Lisp value.
-fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
-    match result {
-        rung_ops::Value::Array(array) => Value::packed(array),
-        rung_ops::Value::Number(Number::F64(x)) => Value::Double(x),
-        rung_ops::Value::Number(Number::F32(x)) => Value::Single(x),
-        rung_ops::Value::Number(Number::I64(n)) => Value::Fixnum(n),
-        rung_ops::Value::Number(Number::Bool(b)) => Value::Fixnum(b as i64),
-        rung_ops::Value::Symbol(name) | rung_ops::Value::Keyword(name) => {
-            lisp.keyword(&name.to_ascii_uppercase())
-        }
-        rung_ops::Value::List(items) => {
-            let items: Vec<Value> = items.into_iter().map(|v| from_operation(lisp, v)).collect();
-            value::list(items)
-        }
-        rung_ops::Value::Generator(generator) => {
-            Value::object(Object::Foreign(Box::new(GeneratorObject(generator))))
-        }
-        rung_ops::Value::Quantized(q) => quantized::object(q),
-        rung_ops::Value::Nil => value::NIL,
-        rung_ops::Value::True => value::T,
-        rung_ops::Value::Text(text) | rung_ops::Value::Other(text) => Value::string(&text),
-    }
-}
-
-/// The array that a value is or converts to, with its elements here, for the packages beside this
-/// one.
-pub fn array_argument(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Array> {
-    match to_operation(lisp, value)? {
-        rung_ops::Value::Array(array) => {
-            array.home()?;
-            Ok(array)
-        }
-        _ => Err(Escape::wrong_type(operator, symbol::ARRAY, value)),
-    }
-}
-
-/// The path that a string or pathname names.
-pub fn path_argument(operator: &str, value: &Value) -> Outcome<String> {
-    match (value.as_text(), value.as_object()) {
-        (Some(text), _) => Ok(text.to_text()),
-        (_, Some(Object::Pathname(path))) => Ok(path.clone()),
-        _ => Err(Escape::wrong_type(operator, symbol::PATHNAME, value)),
     }
 }

@@ -1,0 +1,197 @@
+//! locate: x packed and an ascending vector -> where each x goes in it, how many go between two of
+//! its elements, or the line through samples at each x. NaN is after every number, zeros are equal.
+
+use super::double_words;
+use super::{filled_in, groups_for};
+use crate::cells::{self, Computed};
+use crate::kernel::{Access, Binding, Kernel, Launch, word};
+use rung_base::{ElementType, Result};
+use std::sync::Arc;
+
+/// `fn place(key, right)` over an ascending vector of `length` elements from `from` on, in buffer 1.
+fn place(element: ElementType, computed: Computed, from: usize, length: usize) -> Result<String> {
+    let read =
+        cells::read(element, element, computed, "b1", &format!("parameter({from}u) + middle"))?;
+    let nan = |x: &str| match computed {
+        Computed::Single => format!("((bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u)"),
+        _ => format!("((bitcast<u64>({x}) & 0x7ffffffffffffffflu) > 0x7ff0000000000000lu)"),
+    };
+    let below = |a: &str, b: &str| match computed {
+        Computed::Whole => format!("(bitcast<i64>({a}) < bitcast<i64>({b}))"),
+        _ => format!("(!{} & ({} | ({a} < {b})))", nan(a), nan(b)),
+    };
+    Ok(filled_in(
+        include_str!("locate.wgsl"),
+        &[
+            ("type", &computed.name()),
+            ("length", &length),
+            ("x", &read),
+            ("below", &below("x", "key")),
+            ("above", &below("key", "x")),
+        ],
+    ))
+}
+
+fn kernel(key: String, text: String, bindings: Vec<Binding>, parameter_words: usize) -> Kernel {
+    Kernel { key, text, workgroup: [super::GROUP as u32, 1, 1], bindings, parameter_words }
+}
+
+fn launched(kernel: &Arc<Kernel>, count: usize, parameters: Vec<u32>) -> Launch {
+    Launch { kernel: kernel.clone(), parameters, groups: groups_for(count) }
+}
+
+/// Buffers: x, v, out of i64: before the elements equal to x, or after them.
+pub fn places(element: ElementType, right: bool) -> Result<Kernel> {
+    let computed = Computed::holding(element);
+    let x = cells::read(element, element, computed, "b0", "parameter(1u) + i")?;
+    let text = place(element, computed, 2, 3)?
+        + &format!("fn element(i: u32) -> i64 {{ return i64(place({x}, {right})); }}\n");
+    Ok(kernel(
+        format!("locate {element} {}", if right { "after" } else { "before" }),
+        text + &cells::main_over_elements(ElementType::I64, 2),
+        vec![Binding::read(element), Binding::read(element), Binding::write(ElementType::I64)],
+        4,
+    ))
+}
+
+/// Over `count` elements of x from `offsets[0]` on, in a vector of `length` from `offsets[1]` on.
+pub fn places_launch(
+    kernel: &Arc<Kernel>,
+    count: usize,
+    offsets: [usize; 2],
+    length: usize,
+) -> Result<Launch> {
+    let [x, v] = offsets;
+    Ok(launched(kernel, count, vec![word(count)?, word(x)?, word(v)?, word(length)?]))
+}
+
+/// The kernels of a histogram over elements of one type.
+#[derive(Clone, Debug)]
+pub struct Bins {
+    zeros: Arc<Kernel>,
+    counts: Arc<Kernel>,
+    results: Arc<Kernel>,
+}
+
+/// The launches of a histogram.
+#[derive(Clone, Debug)]
+pub struct BinsPlan {
+    /// Buffers: the counts (one i32 a bin).
+    pub zeros: Launch,
+    /// Buffers: x, edges, the counts.
+    pub counts: Launch,
+    /// Buffers: the counts, out of i64.
+    pub results: Launch,
+}
+
+impl Bins {
+    /// Edges are doubles; integers are added, so their order is nobody's concern.
+    pub fn new(element: ElementType) -> Result<Bins> {
+        let (x, double) = (Computed::holding(element), Computed::Double);
+        let read = cells::read(element, element, x, "b0", "parameter(1u) + i")?;
+        let read = cells::converted(&read, x, double);
+        let counts = place(ElementType::F64, double, 2, 3)?
+            + &filled_in(
+                include_str!("locate_bins.wgsl"),
+                &[("group", &super::GROUP), ("x", &read)],
+            );
+        let count = ElementType::I32;
+        let zeros = "fn element(i: u32) -> i32 { return 0i; }\n";
+        let results = "fn element(i: u32) -> i64 { return i64(b0[i]); }\n";
+        let simple = |name: &str, text: &str, bindings: Vec<Binding>, out: ElementType| {
+            let main = cells::main_over_elements(out, bindings.len() - 1);
+            Arc::new(kernel(format!("bins {name}"), text.to_string() + &main, bindings, 1))
+        };
+        let shared = Binding { element: count, access: Access::Shared };
+        let long = ElementType::I64;
+        Ok(Bins {
+            zeros: simple("zeros", zeros, vec![Binding::write(count)], count),
+            counts: Arc::new(kernel(
+                format!("bins {element}"),
+                counts,
+                vec![Binding::read(element), Binding::read(ElementType::F64), shared],
+                4,
+            )),
+            results: simple(
+                "results",
+                results,
+                vec![Binding::read(count), Binding::write(long)],
+                long,
+            ),
+        })
+    }
+
+    /// Over `count` elements and `edges` edges.
+    pub fn plan(&self, count: usize, offsets: [usize; 2], edges: usize) -> Result<BinsPlan> {
+        let bins = edges.saturating_sub(1);
+        let all = vec![word(count)?, word(offsets[0])?, word(offsets[1])?, word(edges)?];
+        Ok(BinsPlan {
+            zeros: launched(&self.zeros, bins, vec![word(bins)?]),
+            counts: launched(&self.counts, count, all),
+            results: launched(&self.results, bins, vec![word(bins)?]),
+        })
+    }
+}
+
+/// Buffers: x, xp, fp (doubles), out of `writes`: the line through samples at each x.
+pub fn lines(element: ElementType, writes: ElementType) -> Result<Kernel> {
+    let (x, double) = (Computed::holding(element), Computed::Double);
+    let read = cells::read(element, element, x, "b0", "parameter(1u) + i")?;
+    let text = place(ElementType::F64, double, 2, 4)?
+        + &filled_in(
+            include_str!("locate_lines.wgsl"),
+            &[
+                ("type", &cells::written_type(writes)),
+                ("x", &cells::converted(&read, x, double)),
+                ("left", &double.parameter(5)),
+                ("right", &double.parameter(7)),
+                ("value", &cells::written(writes, double, "y")),
+            ],
+        );
+    let samples = Binding::read(ElementType::F64);
+    Ok(kernel(
+        format!("lines {element} to {writes}"),
+        text + &cells::main_over_elements(writes, 3),
+        vec![Binding::read(element), samples, samples, Binding::write(writes)],
+        9,
+    ))
+}
+
+/// Over `count` elements of x; offsets of x, xp and fp; the values before and after the samples.
+pub fn lines_launch(
+    kernel: &Arc<Kernel>,
+    count: usize,
+    offsets: [usize; 3],
+    samples: usize,
+    outside: [f64; 2],
+) -> Result<Launch> {
+    let mut parameters = vec![word(count)?];
+    for number in offsets.into_iter().chain([samples]) {
+        parameters.push(word(number)?);
+    }
+    parameters.extend(outside.into_iter().flat_map(double_words));
+    let each = crate::kernel::per_word(kernel.bindings[3].element);
+    Ok(launched(kernel, count.div_ceil(each), parameters))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Variants, compile};
+
+    #[test]
+    fn every_element_type_is_located() {
+        for element in ElementType::ALL {
+            for right in [false, true] {
+                compile(&places(element, right).unwrap(), &Variants::default()).unwrap();
+            }
+            let bins = Bins::new(element).unwrap();
+            for kernel in [&bins.zeros, &bins.counts, &bins.results] {
+                compile(kernel, &Variants::default()).unwrap();
+            }
+            for writes in ElementType::FLOATS {
+                compile(&lines(element, writes).unwrap(), &Variants::SOFTWARE).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Devices that lack something: buffers beyond the binding limit are cut into pieces, and what needs
+//! doubles or long integers that are not there declines. No bit changes.
+
+#[path = "../../device/tests/lavapipe/faulty.rs"]
+#[allow(dead_code)]
+mod faulty;
+#[path = "common/seeded.rs"]
+mod seeded;
+
+use faulty::Faulty;
+use rung_array::{Array, SliceSpec};
+use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, Settings, Shape};
+use rung_device::{Device, Info};
+use rung_kernel::Variants;
+use rung_lanes::Lanes;
+use rung_ops::call::first_difference;
+use rung_ops::{Decline, Ladder, NoCaller, Value, table};
+use seeded::{assert_same, run};
+use std::sync::Arc;
+
+fn lavapipe() -> Arc<dyn Device> {
+    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
+        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
+}
+
+fn faulty(change: impl FnOnce(Faulty) -> Faulty) -> Arc<Faulty> {
+    Arc::new(change(Faulty::new(lavapipe(), None)))
+}
+
+fn portable() -> Ladder {
+    let off = || Decline::Off("test");
+    Ladder::with_rungs(&Settings::default(), None, Err(off()), Err(off()))
+}
+
+/// A ladder whose device wants every call.
+fn eager(device: Arc<dyn Device>) -> Ladder {
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    settings.explain.value = Explain::Table;
+    let off = Err(Decline::Off("test"));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(device));
+    ladder.costs.device.make_free();
+    ladder
+}
+
+fn numbers(extents: &[usize]) -> Array {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    Array::build::<f32>(shape, |out| {
+        for (i, x) in out.iter_mut().enumerate() {
+            *x = ((i * 7919) % 1013) as f32 * 0.013 - 6.0;
+        }
+    })
+    .unwrap()
+}
+
+fn array(ladder: &mut Ladder, name: &str, of: &[&Array], rest: Vec<Value>) -> Array {
+    let values = of.iter().map(|a| Value::Array((*a).clone())).chain(rest).collect();
+    match ladder.call(table::find(name).unwrap(), values, &mut NoCaller).unwrap().pop() {
+        Some(Value::Array(a)) => a,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn same(got: &Array, wanted: &Array, context: &str) {
+    got.home().unwrap();
+    assert_eq!(first_difference(got, wanted), None, "{context}");
+}
+
+/// 3 MiB where a kernel sees 1 MiB: element-wise work goes in pieces, what cannot is declined with both
+/// numbers.
+#[test]
+fn buffers_beyond_the_binding_limit_are_cut_or_declined() {
+    let device = faulty(|device| device.with_info(|info: &mut Info| info.max_binding = 1 << 20));
+    let (mut there, mut here) = (eager(device), portable());
+    let (x, y) = (numbers(&[768, 1024]), numbers(&[1024, 768]));
+    let turned = y.transpose(&[1, 0]).unwrap();
+    let (row, back) = (numbers(&[1024]), x.slice(&[SliceSpec { step: -1, ..ALL }]).unwrap());
+    let halves = |a: &Array| a.convert(ElementType::BF16).unwrap();
+    let number = || vec![Value::Number(rung_array::Number::F64(0.3))];
+    let cases: [(&str, Vec<Array>, Vec<Value>); 7] = [
+        ("exp", vec![x.clone()], vec![]),
+        ("add", vec![x.clone(), back], vec![]),
+        ("mul", vec![x.clone(), row], vec![]),
+        ("maximum", vec![x.clone()], number()),
+        ("div", vec![x.clone(), x.slice(&[SliceSpec { end: Some(1), ..ALL }]).unwrap()], vec![]),
+        ("less", vec![halves(&x), numbers(&[768, 1])], vec![]),
+        ("tanh", vec![numbers(&[786_433])], vec![]),
+    ];
+    for (name, of, rest) in cases {
+        there.count_anew();
+        let of: Vec<&Array> = of.iter().collect();
+        let got = array(&mut there, name, &of, rest.clone());
+        same(&got, &array(&mut here, name, &of, rest), name);
+        let json = there.calls.json(&|_| String::new());
+        assert_eq!(json["calls"][0]["rung"], "device", "{name}: {json}");
+    }
+    // Its columns lie a whole row apart, so no part of it is small enough.
+    for (name, of) in [("softmax", &x), ("cumsum", &x), ("exp", &turned)] {
+        there.count_anew();
+        let axis = || match name {
+            "exp" => vec![],
+            _ => vec![Value::Keyword("axis".into()), Value::integer(1)],
+        };
+        let got = array(&mut there, name, &[of], axis());
+        same(&got, &array(&mut here, name, &[of], axis()), name);
+        let json = there.calls.json(&|_| String::new());
+        if json["calls"][0]["rung"] == "lanes" {
+            assert_eq!(json["declines"][0]["code"], "binding", "{name}: {json}");
+            let text = "buffer of 3.0 MiB exceeds the device's 1.0 MiB binding";
+            assert_eq!(json["declines"][0]["text"], text, "{name}");
+        }
+    }
+}
+
+const ALL: SliceSpec = SliceSpec { start: None, end: None, step: 1 };
+
+/// What a device lacks makes members decline, and changes no bit.
+#[test]
+fn devices_without_doubles_or_long_integers_decline_or_agree() {
+    let masks = [
+        Variants { without_f64: true, ..Variants::default() },
+        Variants { without_f64: true, without_i64: true, ..Variants::default() },
+    ];
+    for mask in masks {
+        let device = match rung_device::probe_with("llvmpipe", mask) {
+            Ok(device) => device,
+            // Without either there is no exact fused multiply-add in software.
+            Err(reason) => {
+                assert!(mask.without_i64 && reason.to_string().contains("fused multiply-add"));
+                continue;
+            }
+        };
+        assert!(!device.info().f64);
+        let (mut here, mut there) = (portable(), eager(device));
+        for op in table::operations().filter(|op| op.rungs.device.kernel().is_some()) {
+            for sample in (op.samples)() {
+                let of = |keep| sample.iter().map(|v| single(v, keep)).collect::<Vec<Value>>();
+                let context = format!("{} {sample:?}", op.name());
+                let wanted = run(&mut here, op, of(None));
+                let values = of(Some(&there));
+                let got = run(&mut there, op, values);
+                match (wanted, got) {
+                    (Ok(wanted), Ok(got)) => assert_same(&wanted, &got, &context),
+                    (Err(wanted), Err(got)) => {
+                        assert_eq!(wanted.to_string(), got.to_string(), "{context}");
+                    }
+                    (_, Err(e)) => assert_eq!(e.kind(), ErrorKind::Declined, "{context}: {e}"),
+                    (Err(e), Ok(_)) => panic!("{context}: {e}"),
+                }
+            }
+        }
+    }
+}
+
+/// The value with every array of its own as single-floats where it has floats, on the ladder's device
+/// if one is given.
+fn single(value: &Value, keep: Option<&Ladder>) -> Value {
+    match value {
+        Value::Array(a) => {
+            let floats = a.element_type() == ElementType::F64;
+            let a = if floats { a.convert(ElementType::F32) } else { a.to_owned_copy() }.unwrap();
+            if let Some(residency) = keep.and_then(Ladder::residency) {
+                residency.keep(&a).unwrap();
+            }
+            Value::Array(a)
+        }
+        Value::List(items) => Value::List(items.iter().map(|v| single(v, keep)).collect()),
+        other => other.clone(),
+    }
+}

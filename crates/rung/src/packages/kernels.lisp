@@ -1,0 +1,10 @@
+;;; Package rung: kernels of a program's own. The compiler of their expressions is in kernels.rs.
+
+(defmacro rung:defkernel (name parameters &body body)
+  "Defines a function of numbers and arrays by one expression, which becomes an array operation with
+a definition, lanes and a device kernel: (defkernel name ((x f32) (y f32)) \"Text.\" expression).
+Arguments broadcast. An expression is made of numbers, the parameters, let and let*, arithmetic,
+comparisons, (if test a b), (repeat n ((v first next) ...) result), which is written out n times, and
+the element-wise functions of package linalg by their names. With (sum expression), or mean, prod,
+amax, amin, any, all, the function folds its elements, over all axes or :axis. Returns the name."
+  `(rung::%defkernel ',name ',parameters ',body))

@@ -1,0 +1,259 @@
+//! `defkernel` (package `rung`): from an expression of the language to an operation that every rung
+//! has (`rung_ops::user_kernel`). Names are compared by what they are called, whatever their package,
+//! so that `exp` and `la:exp` are one function here.
+
+use super::explain::Asked;
+use super::linalg;
+use rung_base::ElementType;
+use rung_lisp::lisp::Lisp;
+use rung_lisp::symbol::Symbol;
+use rung_lisp::{Escape, Outcome, Value, numbers, stack};
+use rung_ops::Ladder;
+use rung_ops::user_kernel::{Declaration, Expression, Function, operation};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What the language calls the operations of two and more numbers.
+const SPELLED: [(&str, &str); 15] = [
+    ("+", "add"),
+    ("-", "sub"),
+    ("*", "mul"),
+    ("/", "div"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("<", "less"),
+    ("<=", "less-equal"),
+    (">", "greater"),
+    (">=", "greater-equal"),
+    ("=", "equal"),
+    ("/=", "not-equal"),
+    ("and", "logical-and"),
+    ("or", "logical-or"),
+    ("expt", "power"),
+];
+/// The same of one number.
+const SPELLED_ONE: [(&str, &str); 4] =
+    [("-", "negative"), ("/", "reciprocal"), ("not", "logical-not"), ("signum", "sign")];
+/// Of one number that number: a sum, a product ...
+const OF_ONE: [&str; 4] = ["+", "*", "max", "min"];
+/// Those that take more than two numbers, from the left.
+const MANY: [&str; 8] =
+    ["add", "sub", "mul", "div", "maximum", "minimum", "logical-and", "logical-or"];
+/// The folds that an expression may stand in.
+const FOLDS: [&str; 8] = ["sum", "mean", "prod", "amax", "amin", "any", "all", "count-nonzero"];
+
+pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, asked: Asked) {
+    lisp.add_library(include_str!("kernels.lisp"));
+    let ladder = ladder.clone();
+    let text = "What the macro defkernel calls.";
+    let define = move |lisp: &mut Lisp, a: &[Value]| define(lisp, &ladder, asked, a);
+    lisp.define_native("rung", "%defkernel", "name parameters body", text, Rc::new(define));
+}
+
+fn define(
+    lisp: &mut Lisp,
+    ladder: &Rc<RefCell<Ladder>>,
+    asked: Asked,
+    arguments: &[Value],
+) -> Outcome {
+    let [name, parameters, body] = arguments else {
+        return Err(Escape::program("%defkernel is for defkernel alone"));
+    };
+    let Some(symbol) = name.as_symbol().filter(|_| !name.is_nil()) else {
+        return Err(refused(lisp, "a kernel's name is a symbol", name));
+    };
+    let declared = declaration(lisp, symbol, parameters, body)?;
+    let op = operation(declared)?;
+    linalg::define(lisp, ladder, asked, symbol, op);
+    Ok(name.clone())
+}
+
+fn refused(lisp: &Lisp, text: &str, form: &Value) -> Escape {
+    Escape::program(format!("defkernel: {text}: {}", lisp.brief(form)))
+}
+
+fn called(lisp: &Lisp, value: &Value) -> Option<String> {
+    Some(lisp.name(value.as_symbol()?).to_ascii_lowercase())
+}
+
+fn items(lisp: &Lisp, list: &Value) -> Outcome<Vec<Value>> {
+    if !list.is_list() || list.is_circular() {
+        return Err(refused(lisp, "expected a list", list));
+    }
+    let mut elements = list.elements();
+    let items = (&mut elements).collect();
+    match elements.rest().is_nil() {
+        true => Ok(items),
+        false => Err(refused(lisp, "expected a proper list", list)),
+    }
+}
+
+fn declaration(
+    lisp: &Lisp,
+    name: Symbol,
+    parameters: &Value,
+    body: &Value,
+) -> Outcome<Declaration> {
+    let mut declared = Vec::new();
+    let mut scope = Scope { lisp, names: Vec::new() };
+    for parameter in items(lisp, parameters)? {
+        let parts = items(lisp, &parameter)?;
+        let (Some(symbol), [_, t]) = (parts.first().and_then(Value::as_symbol), &parts[..]) else {
+            return Err(refused(lisp, "a parameter is (name type)", &parameter));
+        };
+        let t = match called(lisp, t).as_deref() {
+            Some("f32" | "single-float") => ElementType::F32,
+            Some("f64" | "double-float") => ElementType::F64,
+            _ => return Err(refused(lisp, "a parameter's type is f32 or f64", &parameter)),
+        };
+        declared.push((lisp.name(symbol).to_ascii_lowercase(), t));
+        scope.names.push(Some(symbol));
+    }
+    let (doc, form) = match &items(lisp, body)?[..] {
+        [form] => (String::new(), form.clone()),
+        [doc, form] if doc.as_text().is_some() => {
+            (doc.as_text().map_or_else(String::new, |text| text.to_text()), form.clone())
+        }
+        _ => return Err(refused(lisp, "expected one expression", body)),
+    };
+    if declared.is_empty() {
+        return Err(refused(lisp, "a kernel has at least one parameter", parameters));
+    }
+    let (fold, form) = folded(lisp, form)?;
+    let expression = scope.expression(&form)?;
+    let name = lisp.name(name).to_ascii_lowercase();
+    Ok(Declaration { name, doc, parameters: declared, expression, fold })
+}
+
+/// The fold around an expression.
+fn folded(lisp: &Lisp, form: Value) -> Outcome<(Option<&'static str>, Value)> {
+    let Some(cons) = form.as_cons() else { return Ok((None, form)) };
+    let head = called(lisp, &cons.car());
+    let Some(fold) = FOLDS.iter().find(|fold| head.as_deref() == Some(fold)) else {
+        return Ok((None, form.clone()));
+    };
+    match &items(lisp, &form)?[..] {
+        [_, inner] => Ok((Some(fold), inner.clone())),
+        _ => Err(refused(lisp, "a fold has one expression", &form)),
+    }
+}
+
+/// The variables in sight, outer ones first; one that has a place but no name yet is none.
+struct Scope<'a> {
+    lisp: &'a Lisp,
+    names: Vec<Option<Symbol>>,
+}
+
+impl Scope<'_> {
+    fn refused<T>(&self, text: &str, form: &Value) -> Outcome<T> {
+        Err(refused(self.lisp, text, form))
+    }
+
+    fn expression(&mut self, form: &Value) -> Outcome<Expression> {
+        stack::check("the kernel")?;
+        if let Some(number) = numbers::to_double(form) {
+            return Ok(Expression::Number(number));
+        }
+        if let Some(symbol) = form.as_symbol() {
+            return match self.names.iter().rposition(|name| *name == Some(symbol)) {
+                Some(variable) => Ok(Expression::Variable(variable)),
+                None if self.lisp.name(symbol).eq_ignore_ascii_case("pi") => {
+                    Ok(Expression::Number(std::f64::consts::PI))
+                }
+                None => self.refused("no parameter or binding of this name", form),
+            };
+        }
+        if form.as_cons().is_none() {
+            return self.refused("expected a number, a variable or a call", form);
+        }
+        let parts = items(self.lisp, form)?;
+        let Some(head) = called(self.lisp, &parts[0]) else {
+            return self.refused("expected a function's name", &parts[0]);
+        };
+        match (head.as_str(), &parts[1..]) {
+            ("let" | "let*", [bindings, body]) => self.bound(&head, bindings, body),
+            ("repeat", [times, states, result]) => self.repeated([times, states, result], form),
+            ("if" | "where", [test, yes, no]) => {
+                let arguments = [test, yes, no].map(|form| self.expression(form));
+                self.call("where", arguments.into_iter().collect::<Outcome<_>>()?, form)
+            }
+            (_, arguments) => {
+                let all = arguments.iter().map(|form| self.expression(form));
+                let all = all.collect::<Outcome<_>>()?;
+                self.call(&head, all, form)
+            }
+        }
+    }
+
+    fn call(
+        &self,
+        head: &str,
+        mut arguments: Vec<Expression>,
+        form: &Value,
+    ) -> Outcome<Expression> {
+        if arguments.len() == 1 && OF_ONE.contains(&head) {
+            return Ok(arguments.remove(0));
+        }
+        let spelled = if arguments.len() == 1 { &SPELLED_ONE[..] } else { &SPELLED[..] };
+        let known = spelled.iter().find(|(name, _)| *name == head);
+        let name = known.map_or(head, |(_, name)| name);
+        let Some(function) = Function::named(name) else {
+            return self.refused("no element-wise function of this name", form);
+        };
+        let many = MANY.contains(&name) && arguments.len() > 2;
+        if arguments.len() != function.arity() && !many {
+            return self.refused("wrong number of arguments", form);
+        }
+        let mut rest = arguments.into_iter();
+        let own: Vec<Expression> = rest.by_ref().take(function.arity()).collect();
+        let first = Expression::Call(function, own);
+        Ok(rest.fold(first, |so_far, next| Expression::Call(function, vec![so_far, next])))
+    }
+
+    /// `let` binds all at once: a value sees no other one of them.
+    fn bound(&mut self, head: &str, bindings: &Value, body: &Value) -> Outcome<Expression> {
+        let before = self.names.len();
+        let (mut values, mut waiting) = (Vec::new(), Vec::new());
+        for binding in items(self.lisp, bindings)? {
+            let parts = items(self.lisp, &binding)?;
+            let (Some(name), [_, value]) = (parts.first().and_then(Value::as_symbol), &parts[..])
+            else {
+                return self.refused("a binding is (name expression)", &binding);
+            };
+            let value = self.expression(value)?;
+            values.push(value);
+            self.names.push((head == "let*").then_some(name));
+            waiting.push(Some(name));
+        }
+        self.names.truncate(before);
+        self.names.extend(waiting);
+        let body = self.expression(body)?;
+        self.names.truncate(before);
+        Ok(Expression::Let(values, Box::new(body)))
+    }
+
+    fn repeated(&mut self, parts: [&Value; 3], form: &Value) -> Outcome<Expression> {
+        let [times, states, result] = parts;
+        let Some(times) = times.as_index() else {
+            return self.refused("repeat takes a count that is written as a number", form);
+        };
+        let before = self.names.len();
+        let (mut names, mut first, mut nexts) = (Vec::new(), Vec::new(), Vec::new());
+        for state in items(self.lisp, states)? {
+            let parts = items(self.lisp, &state)?;
+            let (Some(name), [_, begin, next]) =
+                (parts.first().and_then(Value::as_symbol), &parts[..])
+            else {
+                return self.refused("a variable of repeat is (name first next)", &state);
+            };
+            names.push(Some(name));
+            first.push(self.expression(begin)?);
+            nexts.push(next.clone());
+        }
+        self.names.extend(names);
+        let next = nexts.iter().map(|form| self.expression(form)).collect::<Outcome<_>>()?;
+        let result = Box::new(self.expression(result)?);
+        self.names.truncate(before);
+        Ok(Expression::Repeat { times, first, next, result })
+    }
+}
