@@ -26,8 +26,6 @@ pub enum Kind {
 pub enum Node {
     /// The n-th argument of the definition, a real.
     Input(u32),
-    /// The n-th argument of a definition of integers.
-    BitsInput(u32),
     /// A real with these bits (low 32 for F32).
     RealConstant(u64),
     BitsConstant(u64),
@@ -73,6 +71,8 @@ pub enum Node {
     MaskAnd(Id, Id),
     MaskOr(Id, Id),
     MaskNot(Id),
+    /// The n-th argument of a definition of integers.
+    BitsInput(u32),
 }
 
 impl Node {
