@@ -48,6 +48,20 @@
         do (format t "~12@A ~18,4F ~16,4F~@[ ~8D~]~%" name value (aref errors i)
                    (when certified (digits-right value (nth i certified))))))
 
+(defun refuse (path control &rest arguments)
+  (format *error-output* "~A: ~?~%" path control arguments)
+  (quit 1))
+
+(defun check-size (rows path)
+  "As many coefficients as rows always fit, and leave nothing to judge them by."
+  (destructuring-bind (count columns) (la:shape rows)
+    (when (< columns 2)
+      (refuse path "expected values and columns to explain them: it has ~D column" columns))
+    (when (<= count columns)
+      (refuse path "~D coefficients, one of them the constant, need ~D rows or more: ~D ~:*~[are~;is~:;are~] ~
+                    complete"
+              columns (1+ columns) count))))
+
 (defun main (&optional path)
   (let* ((own (or path (merge-pathnames "data/longley.csv" *load-truename*)))
          (table (csv:read own :as :matrix :header t))
@@ -57,6 +71,7 @@
          (x (with-constant (la:slice rows '(nil (1 nil))))))
     (unless (zerop missing)
       (format *error-output* "~D row~:P left out: a number is missing~%" missing))
+    (check-size rows own)
     (multiple-value-bind (coefficients squares rank values) (la:lstsq x y)
       (format t "~D rows, rank ~D, condition ~,2E~%" (first (la:shape rows)) rank
               (/ (la:amax values) (la:amin values)))

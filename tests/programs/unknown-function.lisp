@@ -6,4 +6,4 @@
 ;;; err:   |
 ;;; err: 2 | (print (la:matmull #d((1 2)) #d((3) (4))))
 ;;; err:   |         ^^^^^^^^^^
-;;; err:   hint: did you mean linalg:matmul
+;;; err:   hint: did you mean la:matmul

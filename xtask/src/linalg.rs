@@ -5,7 +5,7 @@
 
 use rung_ops::costs::WGPU;
 use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Package, Parameter, Place};
-use rung_ops::{Entry, table};
+use rung_ops::{Entry, elsewhere, table};
 use std::fmt::Write;
 
 const GENERATED: &str =
@@ -40,6 +40,25 @@ operands are, from the threshold in its costs on (which may be: never). *residen
 operand is on the device already. A number is the reason why there is no kernel; the reasons stand below the table.
 Whether a given call ran where this table allows it, `--explain` tells.
 ";
+
+const NAMES: &str = "\
+# From NumPy's names
+
+What is written here for names of NumPy and SciPy that package `linalg` does not have, in whatever
+module they stand there; the other names mean the same, with `-` for `_`. An error about such a name
+says the same. The language's own functions of numbers are listed too, as what takes arrays in their
+place.
+";
+
+/// `docs/reference/numpy.md`.
+pub fn names() -> String {
+    let mut out = format!("{GENERATED}\n{NAMES}\n| there | here |\n| --- | --- |\n");
+    for entry in elsewhere::ELSEWHERE {
+        let names: Vec<String> = entry.names.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(out, "| {} | `{}` |", names.join(" "), entry.here);
+    }
+    out
+}
 
 /// `docs/reference/linalg.md`.
 pub fn reference() -> String {

@@ -16,6 +16,7 @@ fn pages(root: &Path) -> Result<Vec<Page>, String> {
         Page { path: "docs/reference/linalg.md", text: linalg::reference() },
         Page { path: "docs/reference/vec.md", text: linalg::vectors() },
         Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
+        Page { path: "docs/reference/numpy.md", text: linalg::names() },
         Page { path: "docs/reference/packages.md", text: packages::reference() },
         Page { path: "docs/reference/command.md", text: command::reference(root)? },
         Page { path: "docs/language.md", text: standard::page(root)? },

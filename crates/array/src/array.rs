@@ -4,7 +4,9 @@ use crate::bytes::Bytes;
 use crate::convert::{Convert, Number, convert_all, does_not_fit};
 use crate::storage::{Remote, Sight, Storage};
 use crate::view::{Offsets, View, is_row_major};
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, Strides, with_element};
+use rung_base::{
+    Element, ElementType, Error, ErrorKind, Result, Shape, Strides, memory, with_element,
+};
 use std::sync::Arc;
 
 /// An array of numbers. Cloning shares storage; a write to shared storage copies it first.
@@ -338,12 +340,9 @@ impl Array {
     /// The elements in row-major order, as numbers in a list.
     pub fn to_numbers(&self) -> Result<Vec<Number>> {
         self.home()?;
-        let mut numbers = Vec::new();
         // A broadcast view has any size.
-        numbers.try_reserve_exact(self.size()).map_err(|_| {
-            let text = format!("no memory for the elements of an array of shape {}", self.shape);
-            Error::new(ErrorKind::Memory, text)
-        })?;
+        let wanted = || format!("the elements of an array of shape {}", self.shape);
+        let mut numbers = memory::room(self.size(), wanted)?;
         with_element!(self.element_type, T => {
             numbers.extend(self.view::<T>().iter().map(Convert::number));
         });

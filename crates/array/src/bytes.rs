@@ -10,7 +10,7 @@ mod pool;
 
 use bytemuck::{Pod, Zeroable};
 use pool::Pool;
-use rung_base::{Error, ErrorKind, Result};
+use rung_base::{Error, Result, memory};
 use std::cell::RefCell;
 use std::sync::Mutex;
 
@@ -82,10 +82,7 @@ impl Bytes {
 
 /// The error of an array that memory does not hold.
 pub(crate) fn too_large(length: usize) -> Error {
-    let mib = length as f64 / (1u64 << 20) as f64;
-    let size =
-        if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) };
-    Error::new(ErrorKind::Memory, format!("no memory for an array of {size}"))
+    memory::lack_of_one("an array", length as u64)
 }
 
 fn fresh(lines: usize) -> Result<Box<[Line]>> {
@@ -186,7 +183,7 @@ mod tests {
     #[test]
     fn an_impossible_size_is_an_error_with_its_size() {
         let e = Bytes::zeroed(1 << 62).err().unwrap();
-        assert_eq!(e.kind(), ErrorKind::Memory);
+        assert_eq!(e.kind(), rung_base::ErrorKind::Memory);
         assert!(Bytes::zeroed(usize::MAX).is_err());
     }
 

@@ -1,37 +1,39 @@
 //! Output files that are whole or absent: written beside their place, then renamed. A link is
-//! followed; a device or a pipe is written to, since there is nothing to replace. And where files go
-//! that can be made again.
+//! followed; a device, a pipe or what is open already (`/dev/stdout`) is written to, since there is
+//! nothing to replace. And where files go that can be made again.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Writes a file by way of `write`; when that fails, `path` is as it was before. One that is replaced
-/// keeps its permissions.
+/// keeps its permissions. What is unfinished has no name where the system knows files without one, so
+/// that a process that is killed leaves none; elsewhere it is `.NAME.PID-N.part` beside its place.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<()> {
     let failed = |e: io::Error| Error::cannot("write", path, e);
-    let target = behind_links(path).map_err(failed)?;
-    if fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        let mut file = OpenOptions::new().write(true).open(&target).map_err(failed)?;
-        return finish(&mut file, write).map_err(failed);
-    }
-    let part = part_of(&target).map_err(failed)?;
-    let outcome = fill(&part, write).and_then(|()| {
-        if let Ok(old) = fs::metadata(&target) {
-            fs::set_permissions(&part, old.permissions())?;
+    let target = match target_of(path).map_err(failed)? {
+        Target::Open(target) => {
+            let mut file = OpenOptions::new().append(true).open(&target).map_err(failed)?;
+            return finish(&mut file, write).map_err(failed);
         }
-        fs::rename(&part, &target)
-    });
-    outcome.map_err(|e| {
-        // What cannot be removed either is named by the error that follows.
-        let _ = fs::remove_file(&part);
-        failed(e)
-    })
+        Target::File(target) => target,
+    };
+    let part = Part::beside(&target).map_err(failed)?;
+    let old = fs::metadata(&target).ok().map(|old| old.permissions());
+    part.fill(old, write).and_then(|()| fs::rename(&part.path, &target)).map_err(failed)
+}
+
+/// Removes what is unfinished, before the process ends without its threads ending.
+pub fn abandon() {
+    let parts = std::mem::take(&mut *unfinished());
+    // What cannot be removed stays.
+    parts.iter().for_each(|part| drop(fs::remove_file(part)));
 }
 
 /// The user's folder for what can be made again: `XDG_CACHE_HOME`, or the system's own place.
@@ -51,37 +53,134 @@ pub fn cache_folder() -> Option<PathBuf> {
     })
 }
 
-/// What a chain of links leads to, whether or not it exists. Forty steps are what Linux takes.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+/// Where the bytes for a path go.
+enum Target {
+    /// To a file of this name, which need not exist.
+    File(PathBuf),
+    /// To what is there: a device, a pipe, or what a process has open.
+    Open(PathBuf),
+}
+
+/// What a chain of links leads to. Forty steps are what Linux takes.
+fn target_of(path: &Path) -> io::Result<Target> {
     let mut target = path.to_path_buf();
     for _ in 0..40 {
+        let special = fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir());
+        if special || is_descriptor(&target) {
+            return Ok(Target::Open(target));
+        }
         match fs::read_link(&target) {
             Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
-            Err(_) => return Ok(target),
+            Err(_) => return Ok(Target::File(target)),
         }
     }
     Err(io::Error::other("too many links"))
 }
 
-fn part_of(path: &Path) -> io::Result<PathBuf> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
-    let mut part = std::ffi::OsString::from(".");
-    part.push(name);
-    // Threads of one process write their own parts.
-    static PARTS: AtomicU64 = AtomicU64::new(0);
-    let number = PARTS.fetch_add(1, Ordering::Relaxed);
-    part.push(format!(".{}-{number}.part", std::process::id()));
-    Ok(path.with_file_name(part))
+/// `/proc/self/fd/1`, which `/dev/stdout` leads to: its link says what is open, not where it is.
+fn is_descriptor(path: &Path) -> bool {
+    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-fn fill(
-    part: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(part)?;
-    finish(&mut file, write)
+/// The named files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file on its way to its place; dropped, it is gone, whether or not it came there.
+struct Part {
+    path: PathBuf,
+}
+
+impl Part {
+    fn beside(path: &Path) -> io::Result<Part> {
+        let name = path
+            .file_name()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
+        let mut part = std::ffi::OsString::from(".");
+        part.push(name);
+        // Threads of one process write their own parts.
+        static PARTS: AtomicU64 = AtomicU64::new(0);
+        let number = PARTS.fetch_add(1, Ordering::Relaxed);
+        part.push(format!(".{}-{number}.part", std::process::id()));
+        let path = path.with_file_name(part);
+        unfinished().push(path.clone());
+        Ok(Part { path })
+    }
+
+    fn fill(
+        &self,
+        permissions: Option<fs::Permissions>,
+        write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let nameless = nameless::open(self.path.parent().unwrap_or(Path::new("")));
+        let is_named = nameless.is_none();
+        let mut file = match nameless {
+            Some(file) => file,
+            None => OpenOptions::new().write(true).create(true).truncate(true).open(&self.path)?,
+        };
+        finish(&mut file, write)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
+        }
+        if is_named { Ok(()) } else { nameless::name(&file, &self.path) }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // It is there only if something failed; what cannot be removed is named by that error.
+        let _ = fs::remove_file(&self.path);
+        unfinished().retain(|path| *path != self.path);
+    }
+}
+
+/// Files without a name, which are gone when nobody has them open.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
+    use std::fs::{self, File, OpenOptions};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    /// Where a process finds what it has open: a name is given through it.
+    const OPEN: &str = "/proc/self/fd";
+
+    /// One in this folder, where its file system knows them.
+    pub fn open(folder: &Path) -> Option<File> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(OFlag::O_TMPFILE.bits());
+        Path::new(OPEN).exists().then(|| options.open(folder).ok()).flatten()
+    }
+
+    pub fn name(file: &File, path: &Path) -> io::Result<()> {
+        // From a process that was killed and had this one's number.
+        let _ = fs::remove_file(path);
+        let open = format!("{OPEN}/{}", file.as_raw_fd());
+        let flags = AtFlags::AT_SYMLINK_FOLLOW;
+        Ok(nix::unistd::linkat(AT_FDCWD, open.as_str(), AT_FDCWD, path, flags)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod nameless {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub fn open(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub fn name(_: &File, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn finish(
@@ -139,5 +238,54 @@ mod tests {
         let full = replace(Path::new("/dev/full"), |f| f.write_all(b"no room")).unwrap_err();
         assert!(full.message().starts_with("cannot write /dev/full"));
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A killed process left `.NAME.PID-N.part` behind.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_unfinished_has_no_name_that_a_kill_could_leave() {
+        let folder = std::env::temp_dir().join(format!("rung-killed-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("out.txt");
+        let mut seen = Vec::new();
+        replace(&path, |f| {
+            f.write_all(b"half")?;
+            f.flush()?;
+            seen.extend(fs::read_dir(&folder)?.flatten().map(|found| found.file_name()));
+            Ok(())
+        })
+        .unwrap();
+        // Some file systems know no files without a name.
+        if nameless::open(&folder).is_some() {
+            assert!(seen.is_empty(), "{seen:?}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"half");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        let part = Part::beside(&path).unwrap();
+        fs::write(&part.path, "half").unwrap();
+        // Others' files in tests that run beside this one are named too.
+        assert!(unfinished().contains(&part.path));
+        drop(part);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Writing to `/dev/stdout` tried to make a file beside what `/proc` calls it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_open_already_is_written_to() {
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        let (mut from, to) = std::io::pipe().unwrap();
+        let link = std::env::temp_dir().join(format!("rung-open-{}", std::process::id()));
+        let open = format!("/proc/self/fd/{}", to.as_raw_fd());
+        std::os::unix::fs::symlink(&open, &link).unwrap();
+        replace(&link, |f| f.write_all(b"one ")).unwrap();
+        replace(Path::new(&open), |f| f.write_all(b"two")).unwrap();
+        drop(to);
+        let mut text = String::new();
+        from.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one two");
+        fs::remove_file(&link).unwrap();
     }
 }

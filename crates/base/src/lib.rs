@@ -8,6 +8,7 @@
 pub mod element;
 pub mod error;
 pub mod file;
+pub mod memory;
 pub mod settings;
 pub mod shape;
 

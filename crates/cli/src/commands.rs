@@ -77,8 +77,9 @@ pub static COMMANDS: &[Command] = &[
             "Writes costs.toml in the user's configuration directory, or the file of",
             "--costs. With --blas each CBLAS of the machine is measured beside the",
             "lanes, with --gpu or --device a device. Under 60 seconds, 15 with --quick.",
-            "Let the machine be idle meanwhile. Results never depend on it, except that",
-            "with --blas the library is asked for other products.",
+            "Let the machine be idle meanwhile: what other work disturbs is measured",
+            "again, and else left at its default, with a warning. Results never depend",
+            "on it, except that with --blas the library is asked for other products.",
         ],
         examples: &[
             ("rung tune", "the lanes and their threads"),

@@ -53,8 +53,16 @@ pub fn read(variables: &Variables, folder: Option<&Path>, request: &mut Request)
     defaults_of_others(variables, request);
     let files = [user_file(variables), folder.and_then(project_file)];
     for file in files.into_iter().flatten() {
-        if let Ok(text) = std::fs::read_to_string(&file) {
-            settings_file(&file, &text, request, &mut problems);
+        match std::fs::read_to_string(&file) {
+            Ok(text) => settings_file(&file, &text, request, &mut problems),
+            Err(_) if !file.exists() => {}
+            Err(error) => {
+                let text = match error.kind() {
+                    std::io::ErrorKind::InvalidData => "not UTF-8".to_string(),
+                    _ => format!("cannot be read: {}", crate::failure::plain(&error)),
+                };
+                problems.push(Problem { place: file.display().to_string(), text, flag: None });
+            }
         }
     }
     own_variables(variables, request, &mut problems);

@@ -1,6 +1,7 @@
-//! Ctrl-C: the first asks Lisp to stop at its next call or backward jump, the second quits at
-//! once. While nothing is being evaluated there is nobody to ask, so the first one quits; so it
-//! does while a script waits for its input, which a question of ours would not wake.
+//! Ctrl-C: the first asks Lisp to stop at its next call or backward jump, or between the pieces of
+//! a long array operation; the second quits at once. While nothing is being evaluated there is
+//! nobody to ask, so the first one quits; so it does while a script waits for its input, which a
+//! question of ours would not wake.
 
 use crate::failure::Exit;
 use crate::screen::mutter;
@@ -11,7 +12,8 @@ use std::time::Duration;
 /// How long a single operation may take before the user is told what it is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A large product or sort looks at no flag until it is done: says so, once it has lasted.
+/// A decomposition or a long row that is sorted looks at no flag until it is done: says so, once it
+/// has lasted.
 fn tell_if_unheard(flag: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         std::thread::sleep(PATIENCE);
@@ -26,6 +28,7 @@ fn tell_if_unheard(flag: Arc<AtomicBool>) {
 pub fn quit_at_once(clean: fn()) {
     let _ = ctrlc::set_handler(move || {
         clean();
+        rung_base::file::abandon();
         std::process::exit(Exit::Interrupted as i32);
     });
 }
@@ -54,6 +57,7 @@ impl Interrupts {
         let handler = move || {
             let nobody = !busy.load(Ordering::SeqCst) || waiting.load(Ordering::SeqCst);
             if asked.swap(true, Ordering::SeqCst) || nobody {
+                rung_base::file::abandon();
                 std::process::exit(Exit::Interrupted as i32);
             }
             flag.store(true, Ordering::SeqCst);

@@ -14,9 +14,12 @@ use rung_lisp::object::Object;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
 use rung_ops::Rung;
+use rung_ops::costs::Costs;
+use rung_ops::costs::file::{self, Refused};
 use serde_json::json;
 use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
@@ -340,10 +343,25 @@ fn readable_costs(settings: &Settings) -> Result<(), Failure> {
     match (&settings.costs.value, &settings.costs.origin) {
         (CostsChoice::File(path), Origin::Flag(_)) => {
             let found = std::fs::File::open(path);
-            found.map(drop).map_err(|error| Failure::unreadable(path, &error))
+            found.map_err(|error| Failure::unreadable(path, &error))?;
+            let defaults = Costs::defaults(rung_lanes::Level::detect(), 1);
+            match file::entries(path, &defaults) {
+                Err(Refused::Malformed(text)) => Err(no_costs(path, &text)),
+                _ => Ok(()),
+            }
         }
         _ => Ok(()),
     }
+}
+
+/// A file that a flag names is not what `rung tune` writes.
+pub fn no_costs(path: &Path, text: &str) -> Failure {
+    let text = match path.is_dir() {
+        true => "it is a folder".to_string(),
+        false => format!("no cost file: {text}"),
+    };
+    Failure::new(Exit::File, format!("cannot read {}: {text}", path.display()))
+        .hint("rung tune --costs=FILE writes one; --costs=default takes the built-in costs")
 }
 
 /// What was demanded and is absent: how it was demanded, and the reason.

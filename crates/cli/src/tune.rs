@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::{interrupt, printed, screen};
 use bar::Bar;
 use rung_base::Settings;
-use rung_base::settings::{CostsChoice, DeviceChoice};
+use rung_base::settings::{CostsChoice, DeviceChoice, Origin};
 use rung_device::Device;
 use rung_lanes::Level;
 use rung_library::Library;
@@ -26,7 +26,8 @@ use std::sync::Arc;
 pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let settings = &invocation.request.settings;
     let path = target(settings)?;
-    writable(&path)?;
+    writable(&path, &settings.costs.origin)?;
+    replaceable(&path, &settings.costs.origin)?;
     let device = device(invocation)?;
     let libraries = libraries(invocation);
     let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
@@ -41,10 +42,13 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let mut bar = Bar::new(!screen.json && !screen.quiet);
     let measured = measure(&plan, &mut |what, done| bar.show(what, done));
     bar.clear();
+    if let Some(text) = measured.doubt() {
+        screen.warning(&text);
+    }
     let defaults = Costs::defaults(Level::detect(), 1);
     let before = known(&path, &defaults, screen);
     let entries: Vec<Entry> =
-        measured.into_iter().map(|(key, costs)| Entry { key, costs }).collect();
+        measured.entries.into_iter().map(|(key, costs)| Entry { key, costs }).collect();
     file::put(&path, &entries, &defaults).map_err(|e| Failure::new(Exit::File, e.message()))?;
     let text = match screen.json {
         true => show::json(&path, &entries),
@@ -83,8 +87,22 @@ fn known(path: &Path, defaults: &Costs, screen: &screen::Screen) -> Vec<Entry> {
     }
 }
 
-/// Makes the folder, and finds out before a minute of measuring whether it takes the file.
-fn writable(path: &Path) -> Result<(), Failure> {
+/// A file that a flag names and that holds something else is not written over.
+fn replaceable(path: &Path, origin: &Origin) -> Result<(), Failure> {
+    let defaults = Costs::defaults(Level::detect(), 1);
+    match file::entries(path, &defaults) {
+        Err(Refused::Malformed(text)) if *origin != Origin::BuiltIn => {
+            let text =
+                format!("cannot write {}: it is there and no cost file: {text}", path.display());
+            Err(Failure::new(Exit::File, text).hint("delete it, or name another file with --costs"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Finds out before a minute of measuring whether the folder takes the file. Our own folder is made;
+/// one that somebody names has to be there.
+fn writable(path: &Path, origin: &Origin) -> Result<(), Failure> {
     let failed = |what: &str, place: &Path, error: &std::io::Error| {
         let text = crate::failure::plain(error);
         Failure::new(Exit::File, format!("cannot {what} {}: {text}", place.display()))
@@ -94,7 +112,13 @@ fn writable(path: &Path) -> Result<(), Failure> {
         return Err(Failure::new(Exit::File, text).hint("--costs=FILE names the file itself"));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
+        if *origin == Origin::BuiltIn {
+            std::fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
+        } else if !folder.is_dir() {
+            let text =
+                format!("cannot write {}: there is no folder {}", path.display(), folder.display());
+            return Err(Failure::new(Exit::File, text).hint("make it first, or name another file"));
+        }
     }
     // What the file is going to be written as has a name beside it; so has this.
     let mut name = path.file_name().unwrap_or_default().to_os_string();

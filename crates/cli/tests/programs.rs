@@ -304,6 +304,22 @@ fn the_prompt_remembers_values_and_survives_errors() {
     assert!(ran.err.contains("error: mine\n") && ran.err.contains("  0: [abort]"), "{}", ran.err);
 }
 
+/// `help` and `exit` opened one level of the debugger after another, each with a late warning.
+#[test]
+fn the_prompt_helps_and_is_left_by_the_words_that_others_use() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    command.args(["repl", "--no-init"]);
+    let ran = feed(command, "help\n(foo)\nhelp\n(+ 1 1)\nexit\n(list 2)\nexit\n(print :never)\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "2\n(2)\n"));
+    assert!(ran.err.starts_with("  a form is evaluated"), "{}", ran.err);
+    assert!(ran.err.contains("the function foo is undefined"), "{}", ran.err);
+    assert!(ran.err.contains("  a number or :N takes a restart"), "{}", ran.err);
+    assert!(!ran.err.contains("warning"), "{}", ran.err);
+    let called = run(&["-e", "la:norm"]);
+    assert!(called.err.contains("hint: (la:norm ...) calls the function"), "{}", called.err);
+}
+
 #[test]
 fn the_prompt_ends_with_the_code_of_quit() {
     let folder = Folder::new();
@@ -322,4 +338,102 @@ fn the_prompt_needs_no_home_and_loads_init() {
     let mut command = rung(&folder);
     command.arg("repl");
     assert_eq!(feed(command, "*mine*\n").out, "42\n");
+}
+
+/// A long operation was waited for to its end.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_long_operation_before_its_end() {
+    for form in [
+        "(la:matmul (la:ones '(10000 10000) :element-type 'single-float) \
+                    (la:ones '(10000 10000) :element-type 'single-float))",
+        "(la:sum (la:broadcast-to 0.5 '(40000000 100000)))",
+        "(la:det (la:rand '(10000 10000)))",
+    ] {
+        for threads in ["1", "2"] {
+            let folder = Folder::new();
+            let mut command = rung(&folder);
+            let form = format!("(progn (print 1) (terpri) (finish-output) {form})");
+            command.env("RUNG_THREADS", threads).args(["-e", &form]);
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut out = BufReader::new(child.stdout.take().unwrap());
+            out.read_line(&mut String::new()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(800));
+            assert!(child.try_wait().unwrap().is_none(), "{form} ended before it was interrupted");
+            let start = std::time::Instant::now();
+            let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+            assert!(kill.unwrap().success());
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{form}");
+            // A second on an idle machine; each of these takes many.
+            assert!(start.elapsed().as_secs() < 20, "{form}: {:?}", start.elapsed());
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn arrays_are_written_to_standard_output_and_into_pipes() {
+    let folder = Folder::new();
+    let form = "(progn (print 1) (csv:write #d((1 2) (3 4)) \"/dev/stdout\") (print 2) 3)";
+    let ran = run_in(&folder, &["-e", form]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "\n1 1.0,2.0\n3.0,4.0\n\n2 \n3\n"));
+    let mut command = rung(&folder);
+    command.args(["-e", "(csv:write #d(5 6) \"/dev/fd/2\")"]);
+    let ran = common::ran(command.output().unwrap());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), "5.0\n6.0\n"));
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
+}
+
+/// `.NAME.PID-N.part` stayed where a program was ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_is_ended_leaves_no_unfinished_file() {
+    let folder = Folder::new();
+    let mut command = rung(&folder);
+    let form =
+        "(progn (print 1) (terpri) (finish-output) (loop (npy:write (la:ones 4000000) \"a.npy\")))";
+    command.args(["-e", form]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert!(!child.wait().unwrap().success());
+    let left: Vec<_> =
+        std::fs::read_dir(&folder.0).unwrap().flatten().map(|f| f.file_name()).collect();
+    assert!(left.iter().all(|name| name == "a.npy"), "{left:?}");
+}
+
+#[test]
+fn a_settings_file_that_is_not_utf_8_is_named() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("rung.toml"), b"threads = 1 # gr\xf6\xdfe\n").unwrap();
+    let ran = run_in(&folder, &["-e", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "1\n"));
+    let wanted =
+        format!("rung: warning: {}: not UTF-8; ignored.\n", folder.0.join("rung.toml").display());
+    assert_eq!(ran.err, wanted);
+}
+
+/// It ended in a division by zero, or in figures that mean nothing.
+#[test]
+fn the_regression_says_when_a_table_has_too_few_rows() {
+    let folder = Folder::new();
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/regression.lisp");
+    for (text, wanted) in [
+        (
+            "y,a,b\n1,2,3\n2,3,5\n4,5,5\n",
+            "3 coefficients, one of them the constant, need 4 rows or more: 3 are complete\n",
+        ),
+        (
+            "y,a\n",
+            "2 coefficients, one of them the constant, need 3 rows or more: 0 are complete\n",
+        ),
+        ("y\n1\n", "expected values and columns to explain them: it has 1 column\n"),
+    ] {
+        let path = folder.file("t.csv", text);
+        let ran = run_in(&folder, &[program, "--", &path]);
+        assert_eq!((ran.code, ran.err), (Some(1), format!("{path}: {wanted}")));
+    }
 }

@@ -47,6 +47,7 @@ fn tune_writes_a_file_that_runs_and_doctor_use() {
 #[test]
 fn tune_writes_the_file_that_costs_names_and_prints_json() {
     let folder = Folder::new();
+    std::fs::create_dir(folder.0.join("mine")).unwrap();
     let words = ["tune", "--quick", "--json", "--costs=mine/c.toml"];
     let tuned = threads(&folder, "1", &words);
     assert_eq!((tuned.code, tuned.err.as_str()), (Some(0), ""), "{}", tuned.err);
@@ -72,6 +73,19 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
     let absent = run_in(&folder, &["--costs=none.toml", "-e", "1"]);
     assert_eq!(absent.code, Some(3));
     assert!(absent.err.starts_with("rung: error: cannot read none.toml"), "{}", absent.err);
+    // What a flag names is an input like any other.
+    for (file, wanted) in [
+        (".config", "cannot read .config: it is a folder"),
+        (
+            ".config/rung/costs.toml",
+            "cannot read .config/rung/costs.toml: no cost file: costs.toml:3: ",
+        ),
+    ] {
+        let bad = run_in(&folder, &[&format!("--costs={file}"), "-e", "1"]);
+        assert_eq!(bad.code, Some(3), "{file}");
+        assert!(bad.err.starts_with(&format!("rung: error: {wanted}")), "{}", bad.err);
+        assert!(bad.err.contains("\n  hint: rung tune --costs=FILE writes one"), "{}", bad.err);
+    }
     let mut command = rung(&folder);
     command.env("RUNG_COSTS", "none.toml").args(["-e", "1"]);
     let absent = common::ran(command.output().unwrap());
@@ -87,10 +101,15 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
 fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
     let folder = Folder::new();
     folder.file("plain", "");
+    folder.file("other.toml", "[package]\nname = \"mine\"\n");
     std::fs::create_dir(folder.0.join("folder")).unwrap();
     for (file, wanted) in [
-        ("plain/costs.toml", "cannot make plain: "),
+        ("plain/costs.toml", "cannot write plain/costs.toml: there is no folder plain"),
+        // It made the folder.
+        ("none/costs.toml", "cannot write none/costs.toml: there is no folder none"),
         ("folder", "cannot write folder: it is a folder"),
+        // It was written over.
+        ("other.toml", "cannot write other.toml: it is there and no cost file: other.toml:1: "),
         ("/proc/costs.toml", "cannot write /proc/costs.toml: "),
     ] {
         let start = std::time::Instant::now();
@@ -99,7 +118,7 @@ fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
         assert!(tuned.err.starts_with(&format!("rung: error: {wanted}")), "{}", tuned.err);
         assert!(start.elapsed().as_secs() < 20);
     }
-    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 2);
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 3);
 }
 
 #[cfg(unix)]

@@ -18,11 +18,13 @@ pub mod fourier;
 mod least_squares;
 mod matrix;
 mod orthogonal;
+mod room;
 mod singular;
 
 pub use eigen::{Eigen, eigen};
 pub use least_squares::{LeastSquares, least_squares, pseudo_inverse, rank};
 pub use orthogonal::{Orthogonal, orthogonal};
+pub use room::{Work, bytes};
 pub use singular::{Extent, Singular, singular, singular_values};
 
 /// An iteration that did not end within its steps.

@@ -5,13 +5,14 @@
 //! copied on its way to a number; a column is read as text only where some field is no number.
 //! `scan` finds the fields, `cell` reads one, `write` is the other direction.
 
+mod advice;
 mod cell;
 mod scan;
 mod write;
 
 use cell::{Building, Numbers};
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape, with_element};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory, with_element};
 use scan::{Record, Records, Text};
 use std::path::Path;
 pub use write::{Heading, write_columns, write_matrix};
@@ -140,8 +141,9 @@ pub fn read_matrix(path: &Path, options: &Options) -> Result<Array> {
         let numbers = Numbers::<T>::new(options.missing)?;
         let columns = table.chosen.len();
         let row = std::cell::RefCell::new(vec![T::default(); columns]);
-        let (mut cells, mut rows) = (Vec::<T>::new(), 0);
-        let _ = cells.try_reserve(text.lines().saturating_mul(columns));
+        let about = text.lines().saturating_mul(columns);
+        let text_of = || format!("a matrix of about {about} numbers");
+        let (mut cells, mut rows) = (memory::room::<T>(about, text_of)?, 0);
         table.each(
             |slot, field| numbers.value(field).map(|x| row.borrow_mut()[slot] = x).is_some(),
             |_| wanted(ColumnType::Numbers(element_type)),
@@ -273,7 +275,11 @@ impl<'a> Table<'a> {
             let Some(record) = record else { return Ok(()) };
             if record.width != self.width {
                 let text = format!("expected {} fields: got {}", self.width, record.width);
-                return Err(self.text.wrong_at(record.line, record.begin, text));
+                let error = self.text.wrong_at(record.line, record.begin, text);
+                return Err(match advice::other_separator(self, &record) {
+                    Some(advice) => error.hint(advice),
+                    None => error,
+                });
             }
             if let Some(column) = record.refused {
                 let slot = slots[column].first().copied().unwrap_or(0);
@@ -295,6 +301,10 @@ impl<'a> Table<'a> {
             field => format!("column {column_name} is no {wanted}: {field:?}"),
         };
         let error = self.text.wrong_at(record.line, record.begin, text);
-        if wanted == NUMBER { error.hint("leave the column out with :columns") } else { error }
+        match advice::no_value(self, record, field.as_deref().unwrap_or("")) {
+            Some(advice) => error.hint(advice),
+            None if wanted == NUMBER => error.hint("leave the column out with :columns"),
+            None => error,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! An open data file: its length is known, so that every length it claims can be checked, and its
 //! errors name the path and the byte.
 
-use rung_base::{Error, Result};
+use rung_base::{Error, Result, memory};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Input {
             let reason = format!("{what} has {count} bytes: the file has {left} left");
             return Err(self.wrong(self.position, reason));
         };
-        let mut bytes = vec![0; size];
+        let mut bytes = memory::filled(size, 0, || format!("{what} of {}", self.path.display()))?;
         let at = self.position;
         self.read_exact(&mut bytes).map_err(|e| self.place().failed(at, what, e))?;
         Ok(bytes)

@@ -1,13 +1,14 @@
 //! The threads of the lanes rung: a pool that lives as long as its owner and runs one region of
 //! numbered pieces at a time.
 //!
-//! No thread exists before the first region that needs one. Pieces are claimed by an atomic
-//! counter and the caller works too, so a region finishes even if no worker ever wakes. Results
-//! never depend on who ran a piece. A region inside a region, or one started while another
-//! thread's region runs, is done by its own thread. `cores` says how many threads there are, and
-//! `guard` what happens when other work holds their cores.
+//! No thread exists before the first region that needs one. Pieces are claimed by an atomic counter
+//! and the caller works too, so a region finishes even if no worker ever wakes. Results never
+//! depend on who ran a piece. A region inside a region, or one started while another thread's
+//! region runs, is done by its own thread. `stop` ends one before its end. `cores` says how many
+//! threads there are, and `guard` what happens when other work holds their cores.
 
 mod guard;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -19,9 +20,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
+pub use stop::{Stopped, deaf, stoppable};
 
 /// Pieces offered to each thread at most, so that a late thread costs a quarter of its share.
 pub const PIECES_PER_THREAD: usize = 4;
+
+/// Grains of the longest piece: some 60 ms, after which a region looks at the flag it heeds.
+const LONGEST: usize = 1 << 14;
 
 /// How long an idle worker spins before it parks. A region that follows within this time starts
 /// in about 1 us; waking a parked worker took 20 to 50 us here (2 cores of a virtual machine).
@@ -50,6 +55,8 @@ struct Region {
     finished: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     caller: Thread,
+    /// Once it is set no piece begins.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 // SAFETY: `body` is `Sync`, and its lifetime is guarded as the comment of `Region` says.
@@ -93,6 +100,8 @@ pub struct Workers {
     guarded: AtomicBool,
     /// What a note would say; 0 is nothing.
     note: AtomicUsize,
+    /// Set from elsewhere to stop what runs.
+    heeded: OnceLock<Arc<AtomicBool>>,
     /// Held while a region runs.
     pool: Mutex<Pool>,
 }
@@ -134,6 +143,7 @@ impl Workers {
             truce: AtomicUsize::new(0),
             guarded: AtomicBool::new(true),
             note: AtomicUsize::new(0),
+            heeded: OnceLock::new(),
             pool: Mutex::default(),
         }
     }
@@ -161,6 +171,17 @@ impl Workers {
         self.shared.rest.store(true, Ordering::SeqCst);
     }
 
+    /// From now on regions stop when the flag is set: see `stoppable`. Whoever set it clears it. The
+    /// first flag stays.
+    pub fn heed(&self, stop: Arc<AtomicBool>) {
+        let _ = self.heeded.set(stop);
+    }
+
+    /// The flag at which a region of this thread looks.
+    fn heeded(&self) -> Option<&Arc<AtomicBool>> {
+        self.heeded.get().filter(|_| !INSIDE.get() && stop::hears())
+    }
+
     /// Keeps every thread whatever else the machine does, to measure what the guard is worth.
     #[doc(hidden)]
     pub fn without_guard(&self) {
@@ -168,15 +189,21 @@ impl Workers {
     }
 
     /// How many pieces to cut `units` of work into: one below `threshold`, else pieces of at least
-    /// `grain`, at most four a thread.
+    /// `grain`, at most four a thread. Where that would make pieces so long that nobody heeds a flag
+    /// in time there are more of them, be it on one thread.
     pub fn pieces(&self, units: usize, threshold: usize, grain: usize) -> usize {
-        if units < threshold || INSIDE.get() || self.most() == 1 {
+        if units < threshold || INSIDE.get() {
             return 1;
+        }
+        let grain = grain.max(1);
+        let least = if self.heeded().is_some() { units / grain.saturating_mul(LONGEST) } else { 0 };
+        if self.most() == 1 {
+            return least.max(1);
         }
         self.count_down();
         match self.threads() {
-            1 => 1,
-            threads => (units / grain.max(1)).clamp(1, threads * PIECES_PER_THREAD),
+            1 => least.max(1),
+            threads => (units / grain).clamp(1, least.max(threads * PIECES_PER_THREAD)),
         }
     }
 
@@ -198,7 +225,7 @@ impl Workers {
         let alone = pieces <= 1 || INSIDE.get() || self.threads() == 1;
         let turn = if alone { None } else { self.turn() };
         let Some(mut pool) = turn else {
-            return (0..pieces).for_each(body);
+            return self.alone(pieces, body);
         };
         let warm = pool.started;
         self.start(&mut pool);
@@ -220,6 +247,16 @@ impl Workers {
         }
     }
 
+    fn alone(&self, pieces: usize, body: &(dyn Fn(usize) + Sync)) {
+        let stop = self.heeded();
+        for piece in 0..pieces {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                stop::stop();
+            }
+            body(piece);
+        }
+    }
+
     fn region(&self, body: &(dyn Fn(usize) + Sync), pieces: usize, most: usize) -> Arc<Region> {
         // SAFETY: only the lifetime is erased; `Region` says who looks at `body`, and until when.
         let body: *const (dyn Fn(usize) + Sync) = unsafe {
@@ -235,6 +272,7 @@ impl Workers {
             finished: AtomicUsize::new(0),
             panic: Mutex::new(None),
             caller: thread::current(),
+            stop: self.heeded().cloned(),
         })
     }
 
@@ -317,10 +355,14 @@ fn work(region: &Region) {
         if piece >= region.pieces {
             break;
         }
-        // SAFETY: a piece was claimed, so the caller is still inside `run` and `body` lives.
-        let body = unsafe { &*region.body };
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(piece))) {
-            lock(&region.panic).get_or_insert(payload);
+        if region.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            lock(&region.panic).get_or_insert_with(stop::payload);
+        } else {
+            // SAFETY: a piece was claimed, so the caller is still inside `run` and `body` lives.
+            let body = unsafe { &*region.body };
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(piece))) {
+                lock(&region.panic).get_or_insert(payload);
+            }
         }
         if region.finished.fetch_add(1, Ordering::AcqRel) + 1 == region.pieces {
             region.caller.unpark();

@@ -145,6 +145,8 @@ impl Lisp {
     fn level(&mut self, console: &SharedConsole, stop: &Stop) -> Outcome<()> {
         let tag = cons(NIL, NIL);
         self.levels.push(tag.clone());
+        // Doubts about the form that failed say no more than its error, and would come late.
+        self.doubts.clear();
         let environment = std::mem::take(&mut self.macro_environment);
         self.show_restarts(console, stop);
         let shown = self.frames_in_words(&stop.frames);
@@ -216,7 +218,9 @@ impl Lisp {
     /// Does what a command says; false for a word that is none.
     fn command(&mut self, console: &SharedConsole, stop: &Stop, word: &str) -> Outcome<bool> {
         match word {
-            ":q" | ":quit" | ":abort" | ":top" => return Err(EscapeKind::Abort.into()),
+            ":q" | ":quit" | ":abort" | ":top" | "quit" | "exit" => {
+                return Err(EscapeKind::Abort.into());
+            }
             ":bt" | ":backtrace" => {
                 let shown = self.frames_in_words(&stop.frames);
                 show_frames(console, &shown, usize::MAX);
@@ -235,7 +239,7 @@ impl Lisp {
             },
             ":locals" | ":l" => self.show_locals(console, stop),
             ":r" | ":restarts" => self.show_restarts(console, stop),
-            ":h" | ":help" | ":?" | "?" => console.borrow_mut().say(HELP),
+            ":h" | ":help" | ":?" | "?" | "help" => console.borrow_mut().say(HELP),
             _ => return Ok(false),
         }
         Ok(true)

@@ -251,7 +251,7 @@ impl Lisp {
             package: found.package.clone(),
             text,
             place: found.span.get().and_then(|span: Span| self.sources.place(span)),
-            hint: found.hint.clone(),
+            hint: crate::suggest::hint(self, found),
             backtrace,
         })
     }

@@ -44,6 +44,16 @@ fn site_span((function, pc): &Site) -> Option<Span> {
     }
 }
 
+/// A package whose functions a program may look for by the names of other systems, as the
+/// embedder knows them.
+#[derive(Clone, Copy)]
+pub struct Advice {
+    /// The package, and those beside it in which names are looked for alike.
+    pub packages: &'static [&'static str],
+    /// What is written for such a name, in lower case.
+    pub here: fn(&str) -> Option<String>,
+}
+
 /// One running Lisp.
 pub struct Lisp {
     /// All symbols and what they hold.
@@ -120,6 +130,8 @@ pub struct Lisp {
     pub(crate) library: Library,
     /// Functions whose calls in each other are done together.
     pub chaining: Option<Chaining>,
+    /// What the functions of a package are called that other systems call otherwise.
+    pub advice: Option<Advice>,
     /// What was compiled and may fail when it runs.
     pub(crate) doubts: Vec<crate::expand::warnings::Doubt>,
     /// Functions for whose calls no compiler macro may stand.
@@ -213,6 +225,7 @@ impl Lisp {
             documentation: HashMap::new(),
             library: Library::default(),
             chaining: None,
+            advice: None,
             doubts: Vec::new(),
             notinline: Default::default(),
             loading: 0,
@@ -330,7 +343,7 @@ impl Lisp {
         let text = format!("the variable {} is unbound", self.shown(symbol));
         let mut condition = Condition::new(symbol::UNBOUND_VARIABLE, text)
             .with(symbol::KEY_NAME, Value::symbol(symbol));
-        condition.hint = crate::suggest::suggest(self, symbol, |cell| !cell.value.is_unbound());
+        condition.hint = crate::suggest::variable(self, symbol);
         condition.into()
     }
 
@@ -361,9 +374,7 @@ impl Lisp {
         let mut condition = Condition::new(symbol::UNDEFINED_FUNCTION, text)
             .with(symbol::KEY_NAME, Value::symbol(symbol));
         if !self.is_missing(symbol) {
-            condition.hint = crate::suggest::suggest(self, symbol, |cell| {
-                !cell.function.is_unbound() || !cell.macro_function.is_unbound()
-            });
+            condition.hint = crate::suggest::function(self, symbol);
         }
         condition.into()
     }

@@ -103,11 +103,7 @@ pub fn keywords<const N: usize>(
             Some(position) if found[position].is_none() => found[position] = Some(pair[1].clone()),
             Some(_) => {}
             None if allowed || pair[0].is_symbol(crate::symbol::KEY_ALLOW_OTHER_KEYS) => {}
-            None => {
-                let name = lisp.brief(&pair[0]);
-                let name = name.trim_start_matches(':');
-                return Err(Escape::program(format!("Unknown keyword argument: {name}")));
-            }
+            None => return Err(crate::machine::unknown_keyword(lisp, &pair[0], &names)),
         }
     }
     Ok(found)

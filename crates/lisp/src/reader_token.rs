@@ -167,7 +167,9 @@ impl Reader {
     }
 
     fn not_external(&self, lisp: &Lisp, package: PackageId, name: &str, start: usize) -> ReadError {
-        let owner = lower(&lisp.packages[package].name);
+        let found = &lisp.packages[package];
+        let owner = lower(&found.name);
+        let prefix = lower(found.nicknames.first().unwrap_or(&found.name));
         let shown = lower(name);
         match lisp.packages.lookup(package, name) {
             Some((_, Access::Internal)) => self
@@ -175,8 +177,14 @@ impl Reader {
                 .hint(format!("{owner}::{shown} reads it all the same")),
             _ => {
                 let error = self.wrong(start, format!("package {owner} has no symbol {shown}"));
-                match closest(lisp, package, name) {
-                    Some(other) => error.hint(format!("did you mean {owner}:{}", lower(&other))),
+                let advised = crate::suggest::is_advised(lisp, package);
+                let elsewhere = || crate::suggest::elsewhere(lisp, name);
+                let near = || {
+                    let other = closest(lisp, package, name)?;
+                    Some(format!("did you mean {prefix}:{}", lower(&other)))
+                };
+                match advised.then(elsewhere).flatten().or_else(near) {
+                    Some(hint) => error.hint(hint),
                     None => error,
                 }
             }

@@ -1,6 +1,8 @@
 //! "Did you mean": the visible symbol whose name is nearest to one that means nothing.
 
+use crate::condition::{Condition, Message};
 use crate::lisp::Lisp;
+use crate::package::PackageId;
 use crate::symbol::{Symbol, SymbolCell};
 
 /// How many insertions, deletions, replacements and swaps of neighbours lead from `a` to `b`.
@@ -51,6 +53,60 @@ pub fn suggest(lisp: &Lisp, wanted: Symbol, has: impl Fn(&SymbolCell) -> bool) -
         }
     }
     best.map(|(_, _, symbol)| format!("did you mean {}", lisp.shown(symbol)))
+}
+
+/// The same for a variable: a function of its name is meant to be called.
+pub fn variable(lisp: &Lisp, wanted: Symbol) -> Option<String> {
+    let is_function = !lisp.symbols[wanted].function.is_unbound();
+    let call = || format!("({} ...) calls the function of this name", lisp.shown(wanted));
+    is_function.then(call).or_else(|| suggest(lisp, wanted, |cell| !cell.value.is_unbound()))
+}
+
+/// The same for a name that is called: else a function of the embedder's package that has the name,
+/// or what is written for it there.
+pub fn function(lisp: &Lisp, wanted: Symbol) -> Option<String> {
+    let callable =
+        |cell: &SymbolCell| !cell.function.is_unbound() || !cell.macro_function.is_unbound();
+    let name = lisp.name(wanted);
+    let exact = exported(lisp, &name).filter(|symbol| *symbol != wanted);
+    let exact = exact.map(|symbol| format!("did you mean {}", lisp.shown(symbol)));
+    exact.or_else(|| suggest(lisp, wanted, callable)).or_else(|| elsewhere(lisp, &name))
+}
+
+/// `subtract is (la:sub a b) here`, of a name that other systems use.
+pub fn elsewhere(lisp: &Lisp, name: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let here = (lisp.advice?.here)(&name)?;
+    Some(format!("{name} is {here} here"))
+}
+
+/// Whether names of other systems are looked for in this package.
+pub fn is_advised(lisp: &Lisp, package: PackageId) -> bool {
+    let known = |name: &&str| lisp.packages.find(name) == Some(package);
+    lisp.advice.is_some_and(|advice| advice.packages.iter().any(known))
+}
+
+/// The function of the embedder's package that has this name.
+fn exported(lisp: &Lisp, name: &str) -> Option<Symbol> {
+    let package = lisp.packages.find(lisp.advice?.packages.first()?)?;
+    let symbol = lisp.packages.external(package, name)?;
+    (!lisp.symbols[symbol].function.is_unbound()).then_some(symbol)
+}
+
+/// The hint of a condition; for an array where a number was wanted, what takes arrays.
+pub fn hint(lisp: &Lisp, condition: &Condition) -> Option<String> {
+    condition.hint.clone().or_else(|| {
+        let Message::Wanted { operator, wanted, got } = &condition.message else { return None };
+        let number = ["number", "integer"].iter().any(|kind| wanted.contains(kind));
+        if got.as_packed().is_none() || !number {
+            return None;
+        }
+        let here = match exported(lisp, &operator.to_uppercase()) {
+            Some(symbol) => lisp.shown(symbol),
+            None => (lisp.advice?.here)(operator)?,
+        };
+        Some(format!("{operator} takes numbers; of arrays it is {here}"))
+    })
 }
 
 #[cfg(test)]

@@ -75,12 +75,6 @@ pub fn place<T: Ordered>(sorted: &[T], key: T, right: bool) -> usize {
     sorted.partition_point(before)
 }
 
-/// Positions of `sorted`, itself a list of positions in x, where a run of equal elements begins.
-pub fn run_starts<T: Ordered>(x: &[T], sorted: &[usize]) -> Vec<usize> {
-    let begins = |i: usize| i == 0 || x[sorted[i - 1]].order(x[sorted[i]]) != Ordering::Equal;
-    (0..sorted.len()).filter(|&i| begins(i)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,13 +99,5 @@ mod tests {
             assert_eq!((place(&v, key, false), place(&v, key, true)), (left, right), "{key}");
         }
         assert_eq!(place::<i64>(&[], 1, true), 0);
-    }
-
-    #[test]
-    fn runs_of_equal_elements_begin_where_the_order_says() {
-        let x = [3, 1, 3, 2, 1];
-        let sorted = argsort(&x, false);
-        assert_eq!(sorted, [1, 4, 3, 0, 2]);
-        assert_eq!(run_starts(&x, &sorted), [0, 2, 3]);
     }
 }

@@ -64,7 +64,8 @@ fn tuned(threads: usize, library: Library) -> Costs {
     let libraries = [library];
     let plan = Plan { threads, libraries: &libraries, device: None, quick: true };
     let mut measured = measure(&plan, &mut |_, _| {});
-    measured.pop().map_or_else(|| Costs::defaults(rung_lanes::Level::detect(), 1), |(_, c)| c)
+    let last = measured.entries.pop();
+    last.map_or_else(|| Costs::defaults(rung_lanes::Level::detect(), 1), |(_, costs)| costs)
 }
 
 fn ladder(threads: usize, blas: bool, costs: Option<&Costs>) -> Ladder {

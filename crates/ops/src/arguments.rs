@@ -4,12 +4,11 @@
 //! each value against the parameter's kind, so a record that names a kind and a `prepare` that
 //! reads another cannot both pass the table's tests.
 
-use crate::call::room;
 use crate::generator::Generator;
 use crate::record::{Kind, Op, Parameter, Place};
 use crate::value::Value;
 use rung_array::{Array, Number, SliceSpec};
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use smallvec::SmallVec;
 
 /// The values of one call in the order of the record's parameters; `Nil` where left out.
@@ -389,7 +388,7 @@ pub(crate) fn number_array(n: Number) -> Result<Array> {
 fn index_numbers(a: &Array) -> Result<Vec<i64>> {
     a.home()?;
     // First, since a broadcast view has any size.
-    let mut indices = room(a.size(), || format!("{} indices", a.size()))?;
+    let mut indices = memory::room(a.size(), || format!("{} indices", a.size()))?;
     if a.element_type().is_float()
         && let Some(at) = a.numbers().position(|n| n.to_f64().is_nan())
     {

@@ -13,7 +13,9 @@ use crate::select::positions;
 use crate::shape::{list_of, row_index};
 use crate::value::Value;
 use rung_array::{Array, Offsets, SliceSpec};
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, Strides, with_element};
+use rung_base::{
+    Element, ElementType, Error, ErrorKind, Result, Shape, Strides, memory, with_element,
+};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -247,7 +249,8 @@ fn compress(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
     }
     let truth = mask.convert(ElementType::Bool)?;
     let places = truth.view::<rung_base::Bool>().iter().enumerate();
-    let positions: Vec<usize> = places.filter(|(_, m)| m.get()).map(|(i, _)| i).collect();
+    let mut positions = memory::room(length, || format!("the positions of {length} elements"))?;
+    positions.extend(places.filter(|(_, m)| m.get()).map(|(i, _)| i));
     let (outer, inner, selection) = match axis {
         None => (1, 1, Shape::vector(positions.len())),
         Some(axis) => {

@@ -7,7 +7,7 @@ use crate::generator::Generator;
 use crate::record::{Family, Op};
 use crate::value::Value;
 use rung_array::{Array, Quantized};
-use rung_base::{Bool, ElementType, Result, Shape, Strides, bf16, f16, with_element};
+use rung_base::{Bool, ElementType, Result, Shape, Strides, bf16, f16, memory, with_element};
 use rung_math::philox;
 use rung_math::random::{Fill, State};
 use rung_math::windows::Windows;
@@ -423,29 +423,25 @@ fn each<S: rung_base::Element, T: rung_base::Element>(
     })
 }
 
-/// An empty vector with room for `count` of what `wanted` says: their number is a program's choice, so
-/// that they may be too many for the memory.
-pub(crate) fn room<T>(count: usize, wanted: impl FnOnce() -> String) -> Result<Vec<T>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(count).map_err(|_| {
-        let text = format!("no memory for {}", wanted());
-        rung_base::Error::new(rung_base::ErrorKind::Memory, text)
-    })?;
-    Ok(room)
-}
-
 /// As many zeros as the call's result has cells.
 pub(crate) fn cells<T: Clone + Default>(call: &Call) -> Result<Vec<T>> {
-    let mut cells = room(call.shape.size(), || format!("a result of shape {}", call.shape))?;
-    cells.resize(call.shape.size(), T::default());
-    Ok(cells)
+    memory::filled(call.shape.size(), T::default(), || format!("a result of shape {}", call.shape))
+}
+
+/// The bytes of the operands and of all results.
+pub(crate) fn bytes_of_call(call: &Call) -> u64 {
+    let bytes =
+        |shape: &Shape, t: ElementType| (shape.size() as u64).saturating_mul(t.size() as u64);
+    let results = std::iter::once(bytes(&call.shape, call.raw));
+    let more = call.more.iter().map(|output| bytes(&output.shape, output.raw));
+    results.chain(more).fold(bytes_of(&call.operands), u64::saturating_add)
 }
 
 /// The elements of `a` in row-major order as `T`, for the plain loops.
 pub fn elements<T: rung_base::Element>(a: &Array) -> Result<Vec<T>> {
     // A broadcast view has any size.
     let wanted = || format!("the elements of an array of shape {}", a.shape());
-    let mut elements = room(a.size(), wanted)?;
+    let mut elements = memory::room(a.size(), wanted)?;
     a.home()?;
     elements.extend(a.view::<T>().iter());
     Ok(elements)
@@ -466,7 +462,8 @@ pub(crate) fn lanes_operand<T: rung_base::Element>(x: &Array) -> rung_lanes::Ope
 
 /// The bytes of the operands and of the result, for the costs.
 pub fn bytes_of(arrays: &[Array]) -> u64 {
-    arrays.iter().map(|a| (a.size() * a.element_type().size()) as u64).sum()
+    let bytes = |a: &Array| (a.size() as u64).saturating_mul(a.element_type().size() as u64);
+    arrays.iter().map(bytes).fold(0, u64::saturating_add)
 }
 
 /// Runs `$f32` for f32 operands, `$f64` for f64 ones and `$i64` for integers.

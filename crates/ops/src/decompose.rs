@@ -5,18 +5,18 @@
 //! stack, in f64 for every width; lanes only spread the matrices of a stack over the threads.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Prepared, Types};
+use crate::call::{Call, Context, Detail, Prepared, Types, bytes_of_call};
 use crate::decline::Answer;
 use crate::matrices::{
     self, Choice, Matrices, Rung, array, each, extended, float, integers, matrices_of, slabs_of,
-    square, stack_of, types,
+    square, stack_of, types, without_elements,
 };
 use crate::record::{Definition, Entry, Exactness, Kind, Op, Rungs, keyword, required};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
-use rung_dense::{Extent, NotConverged};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
+use rung_dense::{Extent, NotConverged, Work};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -118,20 +118,50 @@ pub const OPS: &[Op] = &[
 ];
 
 /// What the records have in common.
-const KEPT: Op = Op { exact: Exactness::Kept, ..Op::BASE };
+const KEPT: Op = Op { exact: Exactness::Kept, beside: Some(beside), ..Op::BASE };
 
 /// The rungs of an operation whose text takes the threads or does without.
 macro_rules! rungs {
     ($text:ident) => {
         Rungs {
-            portable: Definition::Several(|call| $text(call, &Rung::Plain)),
-            lanes: Entry::Has(|call, lanes| $text(call, &Rung::Lanes(lanes)).map(Answer::Several)),
+            portable: Definition::Several(|call| {
+                without_elements(call).unwrap_or_else(|| $text(call, &Rung::Plain))
+            }),
+            lanes: Entry::Has(|call, lanes| {
+                let results = without_elements(call);
+                let results = results.unwrap_or_else(|| $text(call, &Rung::Lanes(lanes)));
+                results.map(Answer::Several)
+            }),
             library: Entry::None("LAPACK is not asked: it would be a second algorithm"),
             device: Entry::None("sequential panels"),
         }
     };
 }
 use rungs;
+
+/// Bytes beside operands and results: the kept library's for each thread, and the parts of each
+/// matrix until they are joined.
+fn beside(call: &Call, threads: usize) -> u64 {
+    let Detail::Matrices(m) = &call.detail else { return 0 };
+    let (rows, columns) = (m.rows, m.columns);
+    let work = match m.choice {
+        Choice::Orthogonal { complete, with_q } => Work::Orthogonal { complete, with_q },
+        Choice::Full(true) => Work::Singular(Extent::Full),
+        Choice::Full(false) | Choice::Fraction(_) if call.raw == ElementType::F64 => {
+            Work::Singular(Extent::Reduced)
+        }
+        Choice::None if call.more.len() == 1 => Work::Eigen,
+        // Ranks and condition numbers.
+        _ => Work::SingularValues,
+    };
+    let slabs = m.slabs.max(m.of.len());
+    let at_once = rung_dense::bytes(work, rows, columns).saturating_mul(slabs.min(threads) as u64);
+    let parts = memory::bytes_of::<[usize; PARTS]>(slabs).saturating_add(bytes_of_call(call));
+    at_once.saturating_add(parts.saturating_mul(2))
+}
+
+/// Words of what is known of one matrix of a stack until all are joined.
+const PARTS: usize = 14;
 
 /// Multiply-adds of a decomposition, some `factor` times those of a product of its extents.
 fn steps(rows: usize, columns: usize, factor: u64) -> u64 {
@@ -162,9 +192,14 @@ fn each_matrix<T: Send>(
 
 /// The parts of all slabs one after another.
 fn joined<'a>(parts: impl Iterator<Item = &'a Vec<f64>>, shape: &Shape) -> Result<Array> {
-    let mut all = Vec::new();
-    parts.for_each(|part| all.extend_from_slice(part));
-    Array::from_slice(&all, shape.clone())
+    Array::build::<f64>(shape.clone(), |out| {
+        let mut rest = out;
+        for part in parts {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(part.len());
+            own.copy_from_slice(part);
+            rest = after;
+        }
+    })
 }
 
 fn not_converged(call: &Call) -> impl Fn(NotConverged) -> Error {

@@ -2,7 +2,7 @@
 //! number u of `rand`, by the process's generator or one that is given.
 
 use crate::arguments::Arguments;
-use crate::call::{Context, Prepared, room};
+use crate::call::{Context, Prepared};
 use crate::contract::steps;
 use crate::generator::{Generator, Source};
 use crate::random::{DRAWN, ELEMENT_TYPE, GENERATOR, type_word, uniform_numbers};
@@ -10,7 +10,7 @@ use crate::record::{ALL, Kind, Op, Rungs, keyword, required};
 use crate::samples;
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -127,7 +127,7 @@ fn running_sums(weights: &Array, n: usize) -> Result<Vec<f64>> {
         return Err(Error::new(ErrorKind::Shape, text));
     }
     let mut total = 0.0;
-    let mut sums = room(n, || format!("the sums of {n} weights"))?;
+    let mut sums = memory::room(n, || format!("the sums of {n} weights"))?;
     for weight in weights.numbers().map(|w| w.to_f64()) {
         if !(weight >= 0.0 && weight.is_finite()) {
             let wanted = "choice p must be non-negative";
@@ -162,7 +162,7 @@ fn without_replacement(
 
 /// 0 ... n - 1, where for i from n - 1 down to 1, i changes places with one below or itself.
 fn shuffled(n: usize, generator: Option<&Generator>, context: &mut Context) -> Result<Vec<f64>> {
-    let mut order = room(n, || format!("a permutation of {n}"))?;
+    let mut order = memory::room(n, || format!("a permutation of {n}"))?;
     order.extend((0..n).map(|i| i as f64));
     let mut source = match generator {
         Some(generator) => Source::Counter(generator),

@@ -8,13 +8,13 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Prepared};
 use crate::decline::Answer;
 use crate::matrices::{
-    self, Choice, Matrices, Rung, array, extended, float, integers, matrices_of, slabs_of, square,
-    types,
+    self, Choice, Matrices, Rung, array, beside, each_its_own, extended, float, integers,
+    matrices_of, slabs_of, square, types, without_elements,
 };
 use crate::record::{Definition, Entry, Kind, Op, Rungs, keyword, required};
 use crate::samples::{self, Sample};
 use rung_array::Array;
-use rung_base::{Error, ErrorKind, Result, Shape};
+use rung_base::{Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::triangular::Triangle;
 use rung_math::triangular as plain;
 
@@ -28,7 +28,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(determinant),
         samples: matrices::square_samples,
         example: "(la:det #d((1 2) (3 4))) => -2.0",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["slogdet"],
@@ -40,7 +40,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(determinant),
         samples: matrices::square_samples,
         example: "(multiple-value-list (la:slogdet #d((1 0) (0 -1)))) => (-1.0 0.0)",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["inv"],
@@ -51,7 +51,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(inverse),
         samples: matrices::square_samples,
         example: "(la:inv #d((2 0) (0 4))) => #d((0.5 0.0) (0.0 0.25))",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["solve"],
@@ -64,7 +64,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(solve),
         samples: solve_samples,
         example: "(la:solve #d((2 1) (1 3)) #d(3 5)) => #d(0.8 1.4)",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["lu"],
@@ -77,7 +77,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(lu),
         samples: matrices::square_samples,
         example: "(la:lu #d((1 2) (4 4))) => #d((4.0 4.0) (0.25 1.0))",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["lu-solve"],
@@ -92,7 +92,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(lu_solve),
         samples: lu_solve_samples,
         example: "(la:lu-solve #d((4 4) (0.25 1)) '(1 1) #d(3 8)) => #d(1.0 1.0)",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["solve-triangular"],
@@ -111,7 +111,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(solve_triangular),
         samples: triangular_samples,
         example: "(la:solve-triangular #d((2 0) (1 4)) #d(2 9) :lower t) => #d(1.0 2.0)",
-        ..Op::BASE
+        ..FACTOR
     },
     Op {
         names: &["cholesky"],
@@ -123,16 +123,25 @@ pub const OPS: &[Op] = &[
         rungs: rungs!(cholesky),
         samples: cholesky_samples,
         example: "(la:cholesky #d((4 2) (2 5))) => #d((2.0 0.0) (1.0 2.0))",
-        ..Op::BASE
+        ..FACTOR
     },
 ];
+
+/// What the records have in common.
+const FACTOR: Op = Op { beside: Some(beside), ..Op::BASE };
 
 /// The rungs of an operation whose text runs over either `Rung`.
 macro_rules! rungs {
     ($text:ident) => {
         Rungs {
-            portable: Definition::Several(|call| $text(call, &Rung::Plain)),
-            lanes: Entry::Has(|call, lanes| $text(call, &Rung::Lanes(lanes)).map(Answer::Several)),
+            portable: Definition::Several(|call| {
+                without_elements(call).unwrap_or_else(|| $text(call, &Rung::Plain))
+            }),
+            lanes: Entry::Has(|call, lanes| {
+                let results = without_elements(call);
+                let results = results.unwrap_or_else(|| $text(call, &Rung::Lanes(lanes)));
+                results.map(Answer::Several)
+            }),
             library: Entry::None(NO_LIBRARY_FACTOR),
             device: Entry::None("a device's schedule of it is not written yet"),
         }
@@ -165,7 +174,8 @@ struct Factors {
 
 impl Factors {
     fn of(rung: &Rung, a: &Array, slabs: usize, n: usize) -> Result<Factors> {
-        let (mut stack, mut pivots) = (rung.packed(a)?, vec![0; slabs * n]);
+        let mut stack = rung.packed(a)?;
+        let mut pivots = memory::filled(slabs * n, 0, || format!("{slabs} x {n} pivots"))?;
         rung.lu(n, &mut stack, &mut pivots);
         Ok(Factors { n, stack, pivots })
     }
@@ -216,13 +226,12 @@ fn determinant(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
     let factors = Factors::of(rung, &call.operands[0], m.slabs, m.rows)?;
     let shape = || call.shape.clone();
     let each = |f: &dyn Fn(&[f64], &[usize]) -> f64| {
-        let numbers: Vec<f64> = (0..m.slabs)
-            .map(|slab| {
+        Array::build::<f64>(shape(), |out| {
+            for (slab, out) in out.iter_mut().enumerate() {
                 let (lu, pivots) = factors.slab(slab);
-                f(lu, pivots)
-            })
-            .collect();
-        Array::from_slice(&numbers, shape())
+                *out = f(lu, pivots);
+            }
+        })
     };
     if call.more.is_empty() {
         return Ok(vec![each(&|lu, pivots| plain::determinant(m.rows, lu, pivots))?]);
@@ -238,7 +247,7 @@ fn prepare_inverse(
 ) -> Result<Prepared> {
     let m = a.array(0)?;
     let ((lead, n), types) = (square(&m)?, types(&[&m]));
-    let of = (0..lead.size()).collect();
+    let of = each_its_own(&lead)?;
     let matrices =
         Matrices { slabs: lead.size(), rows: n, columns: n, right: n, of, ..Matrices::default() };
     let outputs = vec![array(m.shape().clone(), types)];
@@ -324,13 +333,16 @@ fn prepare_lu(op: &'static Op, mut a: Arguments, _: &mut crate::call::Context) -
 
 fn lu(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
     let m = matrices_of(call)?;
-    let mut rows = vec![0; m.slabs * m.rows];
+    let (slabs, n) = (m.slabs, m.rows);
+    let mut rows = memory::filled(slabs * n, 0, || format!("{slabs} x {n} pivots"))?;
     let factors = Array::build::<f64>(call.shape.clone(), |stack| {
         rung.pack(&call.operands[0], stack);
         rung.lu(m.rows, stack, &mut rows);
     })?;
-    let rows: Vec<i64> = rows.into_iter().map(|row| row as i64).collect();
-    Ok(vec![factors, Array::from_slice(&rows, call.more[0].shape.clone())?])
+    let positions = Array::build::<i64>(call.more[0].shape.clone(), |out| {
+        out.iter_mut().zip(rows).for_each(|(out, row)| *out = row as i64);
+    })?;
+    Ok(vec![factors, positions])
 }
 
 fn prepare_lu_solve(

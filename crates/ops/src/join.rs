@@ -5,7 +5,7 @@
 //! box, what rolls is two views of the same axis.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Detail, Prepared, lanes_operand, room, waiting};
+use crate::call::{Call, Context, Detail, Prepared, lanes_operand, waiting};
 use crate::decline::Answer;
 use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
 use crate::round_trip::{Piece, RoundTrip};
@@ -14,7 +14,7 @@ use crate::shape::{list_of, nothing_to_compute};
 use crate::value::Value;
 use crate::views::part;
 use rung_array::{Array, Number, Offsets};
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
+use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, memory, with_element};
 use rung_lanes::place::{Place, place};
 use rung_lanes::{Lanes, copy};
 use smallvec::SmallVec;
@@ -506,7 +506,7 @@ fn each_its_own(a: &Array, axis: usize, counts: &[i64]) -> Result<Prepared> {
     }
     let count = |i: usize| counts[if counts.len() == 1 { 0 } else { i }] as usize;
     let total = (0..extent).map(count).fold(0usize, usize::saturating_add);
-    let mut rows: Vec<i64> = room(total, || format!("{total} repeated elements"))?;
+    let mut rows: Vec<i64> = memory::room(total, || format!("{total} repeated elements"))?;
     for i in 0..extent {
         rows.resize(rows.len() + count(i), i as i64);
     }

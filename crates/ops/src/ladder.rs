@@ -3,8 +3,11 @@
 
 mod fused;
 mod in_place;
+mod room;
+mod stop;
 
 use self::in_place::no_target;
+use self::stop::interrupted;
 use crate::Generator;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
@@ -22,7 +25,7 @@ use crate::verify;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Precision, Result, Settings};
 use rung_device::{Device, Moved, Residency};
-use rung_lanes::Lanes;
+use rung_lanes::{Lanes, deaf, stoppable};
 use rung_library::Library;
 use rung_math::random::State;
 use smallvec::{SmallVec, smallvec};
@@ -231,7 +234,13 @@ impl Ladder {
         values: Vec<Value>,
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        self.call_in(op, values, caller).map_err(|e| {
+        let generator = self.context.generator;
+        let outcome = stoppable(|| self.call_in(op, values, caller)).unwrap_or_else(|_| {
+            // What was not drawn is drawn when the call is made again.
+            self.context.generator = generator;
+            Err(interrupted())
+        });
+        outcome.map_err(|e| {
             take_packed();
             e.in_package(op.package.name()).in_operation(op.name())
         })
@@ -330,7 +339,7 @@ impl Ladder {
         match (op.prepare)(op, arguments, &mut self.context)? {
             Prepared::Done(values) => Ok(values),
             Prepared::Call(call) if op.in_place() => {
-                let values = self.change(*call, &mut targets, caller)?;
+                let values = deaf(|| self.change(*call, &mut targets, caller))?;
                 Ok(targets.into_iter().map(Value::Array).chain(values).collect())
             }
             Prepared::Call(mut call) => {
@@ -409,6 +418,7 @@ impl Ladder {
     fn offer(&self, rung: Rung, call: &mut Call) -> Result<Answer> {
         if rung != Rung::Device {
             call.settle()?;
+            self.ask_for_room(call)?;
         }
         match rung {
             Rung::Device => self.offer_device(call),

@@ -25,6 +25,7 @@ mod discover;
 mod draws;
 mod einsum;
 mod elementwise;
+pub mod elsewhere;
 pub mod explain;
 mod factor;
 mod fold;

@@ -8,7 +8,7 @@ use crate::samples;
 use crate::shape::done;
 use crate::value::Value;
 use rung_array::{Array, Number};
-use rung_base::{Error, ErrorKind, Result, Shape};
+use rung_base::{Error, ErrorKind, Result, Shape, memory};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -98,8 +98,20 @@ fn collect(value: &Value, extents: &[usize], out: &mut Vec<Number>) -> Result<()
     Ok(())
 }
 
+/// What an item of a list takes in a front end's own list, beside its place among ours.
+const LISTED: usize = 64;
+
 fn to_list(a: &Array) -> Result<Value> {
     let numbers = a.to_numbers()?;
+    // Every list but the innermost is an item itself; a front end makes its own of each.
+    let mut lists = 1_u64;
+    let counts = a.shape().iter().map(|&n| {
+        lists = lists.saturating_mul(n as u64);
+        lists
+    });
+    let items = counts.fold(0, u64::saturating_add);
+    let bytes = items.saturating_mul((size_of::<Value>() + LISTED) as u64);
+    memory::ask(bytes, || format!("a list of the elements of an array of shape {}", a.shape()))?;
     Ok(nested(&mut numbers.into_iter(), a.shape()))
 }
 

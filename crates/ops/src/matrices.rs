@@ -5,12 +5,12 @@
 //! of each operation runs over either, so the two differ in nothing else.
 
 use crate::arguments::Operand;
-use crate::call::{Call, Detail, Output, Prepared, Types, at_type, room, types_of};
+use crate::call::{Call, Detail, Output, Prepared, Types, at_type, types_of};
 use crate::record::{Family, Op};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::Lanes;
 use rung_lanes::triangular::{self as lanes_of, Triangle};
 use rung_math::triangular as plain;
@@ -144,9 +144,41 @@ pub fn matrices_of(call: &Call) -> Result<&Matrices> {
 
 /// For each slab of `lead`, the slab of `own` that broadcasts there.
 pub fn slabs_of(own: &Shape, lead: &Shape) -> Result<Vec<usize>> {
-    let numbers: Vec<i64> = (0..own.size() as i64).collect();
-    let spread = Array::from_slice(&numbers, own.clone())?.broadcast_to(lead)?;
-    Ok(spread.view::<i64>().iter().map(|slab| slab as usize).collect())
+    let numbers = Array::build::<i64>(own.clone(), |out| {
+        out.iter_mut().zip(0..).for_each(|(out, slab)| *out = slab);
+    })?;
+    let spread = numbers.broadcast_to(lead)?;
+    let mut of = memory::room(lead.size(), || format!("the order of a stack of shape {lead}"))?;
+    of.extend(spread.view::<i64>().iter().map(|slab| slab as usize));
+    Ok(of)
+}
+
+/// Each matrix of a stack by itself.
+pub fn each_its_own(lead: &Shape) -> Result<Vec<usize>> {
+    memory::collected(0..lead.size(), || format!("the order of a stack of shape {lead}"))
+}
+
+/// Bytes that triangular work takes beside operands and results: the matrices and their pivots,
+/// and some words for each of a stack.
+pub fn beside(call: &Call, _: usize) -> u64 {
+    let Detail::Matrices(m) = &call.detail else { return 0 };
+    let (slabs, sides) = (m.slabs as u64, m.of.len() as u64);
+    let pivots = slabs.saturating_mul(m.rows as u64 + 4).saturating_add(2 * sides);
+    crate::call::bytes_of(&call.operands[..1]).saturating_add(pivots.saturating_mul(8))
+}
+
+/// The results where none has an element: they are right whatever the matrices hold, and however
+/// many of them there are.
+pub fn without_elements(call: &Call) -> Option<Result<Vec<Array>>> {
+    let more = call.more.iter().map(|output| (&output.shape, output.raw));
+    let mut outputs = std::iter::once((&call.shape, call.raw)).chain(more);
+    let empty = outputs.clone().all(|(shape, _)| shape.size() == 0);
+    empty.then(|| {
+        outputs.try_fold(Vec::new(), |mut all, (shape, t)| {
+            all.push(Array::zeros(t, shape.clone())?);
+            Ok(all)
+        })
+    })
 }
 
 /// Where triangular work is done.
@@ -176,7 +208,7 @@ impl<'a> Rung<'a> {
 
     /// The same in memory of its own.
     pub fn packed(&self, a: &Array) -> Result<Vec<f64>> {
-        let mut out = memory(a.size())?;
+        let mut out = zeros_for(a.size())?;
         self.pack(a, &mut out);
         Ok(out)
     }
@@ -263,8 +295,8 @@ fn square_in(stack: &[f64], n: usize) -> rung_lanes::Matrix<'_, f64> {
 }
 
 /// Room for `count` numbers, zero.
-pub fn memory(count: usize) -> Result<Vec<f64>> {
-    let mut out = room(count, || format!("{count} numbers of a factorisation"))?;
+pub fn zeros_for(count: usize) -> Result<Vec<f64>> {
+    let mut out = memory::room(count, || format!("{count} numbers of a factorisation"))?;
     out.resize(count, 0.0);
     Ok(out)
 }

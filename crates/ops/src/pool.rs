@@ -17,7 +17,9 @@ use crate::windows::{
     take_in, take_in_lanes, windows_of,
 };
 use rung_array::Array;
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, bf16, f16, with_element};
+use rung_base::{
+    Element, ElementType, Error, ErrorKind, Result, Shape, bf16, f16, memory, with_element,
+};
 use rung_lanes::{Float, Lanes, windows as drivers};
 use rung_math::Real;
 use rung_math::accumulate::{Accumulate, scatter};
@@ -219,7 +221,10 @@ fn prepare_largest_gradient(
             Error::new(ErrorKind::Index, text)
         })
     };
-    let positions = indices.iter().enumerate().map(position).collect::<Result<_>>()?;
+    let mut positions = memory::room(indices.len(), || format!("{} indices", indices.len()))?;
+    for each in indices.iter().enumerate().map(position) {
+        positions.push(each?);
+    }
     let t = dy.element_type();
     let call = Call::like(op, dy, t, Family::Copy);
     let detail = Detail::Rows(positions);

@@ -22,7 +22,7 @@ use crate::record::{
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number, Offsets, View};
-use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape};
+use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape, memory};
 use rung_lanes::{Float, Lanes, Stored, matvec, small};
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
@@ -40,6 +40,7 @@ pub const OPS: &[Op] = &[
         chain: Link::PRODUCT,
         quick: Quick::Two(quick_pair),
         rungs: RUNGS,
+        beside: Some(beside),
         samples: matmul_samples,
         example: "(la:matmul #d((1 2) (3 4)) #d((5 6) (7 8))) => #d((19.0 22.0) (43.0 50.0))",
         ..Op::BASE
@@ -55,6 +56,7 @@ pub const OPS: &[Op] = &[
         chain: Link::PRODUCT,
         quick: Quick::Two(quick_pair),
         rungs: RUNGS,
+        beside: Some(beside),
         samples: dot_samples,
         example: "(la:dot #d(1 2 3) #d(4 5 6)) => 32.0",
         ..Op::BASE
@@ -416,6 +418,14 @@ where
     each_cell::<A, B, f64>(call, p, |a, b, [l, r, i, j]| {
         dot(p.inner, |k| (at(a, l, i, k).into(), at(b, r, k, j).into()))
     })
+}
+
+/// Bytes of where the slabs of both operands begin, apart and in pairs.
+pub(crate) fn beside(call: &Call, _: usize) -> u64 {
+    match call.detail {
+        Detail::Product(Product { batch, .. }) => memory::bytes_of::<[usize; 6]>(batch),
+        _ => 0,
+    }
 }
 
 /// Where the slabs of an operand begin, in the order of the stack.

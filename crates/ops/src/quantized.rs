@@ -13,7 +13,7 @@ use crate::strict::shown;
 use crate::value::Value;
 use rung_array::quantized::{Format, check_columns};
 use rung_array::{Array, Quantized};
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::Lanes;
 use rung_lanes::quantized::Blocks;
 use rung_math::quantized::{BLOCK, BYTES, decode, encode, quantize as quantize_block, row};
@@ -32,8 +32,11 @@ pub fn quantize(m: &Array, format: Format) -> Result<Quantized> {
     }
     let (rows, columns) = (m.shape()[0], m.shape()[1]);
     check_columns(format, columns)?;
-    let cells: Vec<f32> = at_type(m, ElementType::F32)?.view::<f32>().iter().collect();
-    let octets: Vec<u8> = cells.as_chunks::<BLOCK>().0.iter().flat_map(encode).collect();
+    let cells = elements::<f32>(&at_type(m, ElementType::F32)?)?;
+    let blocks = cells.as_chunks::<BLOCK>().0;
+    let wanted = || format!("a quantised matrix ({rows} {columns})");
+    let mut octets = memory::room(blocks.len() * BYTES, wanted)?;
+    octets.extend(blocks.iter().flat_map(encode));
     Quantized::from_octets(format, rows, columns, octets)
 }
 

@@ -51,6 +51,9 @@ pub struct Op {
     /// An assignment: `prepare` gives a write into the array of `writes`, which is changed where it
     /// stands, and the call's value is this parameter's.
     pub assigned: Option<usize>,
+    /// Bytes that its rungs on the processor take at most beside operands and results, with so many
+    /// threads: asked for before they begin.
+    pub beside: Option<fn(&Call, usize) -> u64>,
     /// Small calls of the commonest kind, done at once.
     pub quick: Quick,
     /// Its part in a chain of element-wise operations that the lanes do in one pass.
@@ -494,6 +497,7 @@ impl Op {
         example: "",
         writes: &[],
         assigned: None,
+        beside: None,
         quick: Quick::None,
         chain: None,
         link: None,

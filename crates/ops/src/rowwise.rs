@@ -20,7 +20,7 @@ use crate::samples::{self, Sample};
 use crate::softmax::{chain_softmax, largest, total};
 use crate::value::Value;
 use rung_array::{Array, Number};
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_kernel::broadcast::View;
 use rung_kernel::rows;
 use rung_lanes::Lanes;
@@ -199,15 +199,18 @@ where
     }
     let n = x.shape()[axis];
     let slices = x.size() / n.max(1);
-    let mut made = vec![T::default(); slices * n];
+    let wanted = || format!("the rows of an array of shape {}", x.shape());
+    let mut made = memory::filled(slices * n, T::default(), wanted)?;
     for slice in 0..slices {
         let own = slice * n..(slice + 1) * n;
         let rows = std::array::from_fn(|k| &of[k][own.clone()]);
         apply::<F, T, K>(rows, numbers, &mut made[own.clone()]);
     }
     if F::ONE {
-        let ones: Vec<T> = made.chunks(n.max(1)).map(|slice| slice[0]).collect();
-        return Array::from_slice(&ones, call.shape.clone());
+        return Array::build::<T>(call.shape.clone(), |out| {
+            let ones = made.chunks(n.max(1)).map(|slice| slice[0]);
+            out.iter_mut().zip(ones).for_each(|(out, one)| *out = one);
+        });
     }
     let moved = Array::from_slice(&made, Shape::new(order.iter().map(|&i| x.shape()[i]))?)?;
     let mut back = vec![0; order.len()];

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
-    Call, Context, Detail, Prepared, Run, at_compute_type, elements, laid, types_of, waiting,
+    Call, Context, Detail, Prepared, Run, at_compute_type, bytes_of, elements, laid, types_of, waiting,
 };
 use crate::decline::Answer;
 use crate::explain::packed;
@@ -39,6 +39,7 @@ pub const OPS: &[Op] = &[
         result: "an array of (signed-byte 64) of x's shape, an integer for a number",
         prepare: searchsorted,
         rungs: rungs(search_portable, search_lanes, search_device),
+        beside: Some(|call, _| bytes_of(&call.operands)),
         samples: || {
             let side = || [samples::word("side"), samples::word("right")].to_vec();
             let of = |n: usize, x: Value| vec![ascending(n), x];
@@ -163,6 +164,7 @@ pub const OPS: &[Op] = &[
         result: "an array of x's shape, a number for a number",
         prepare: interp,
         rungs: rungs(interp_portable, interp_lanes, interp_device),
+        beside: Some(|call, _| bytes_of(&call.operands)),
         samples: || {
             let of = |x: Value, n: usize| {
                 let xp = (0..n).map(|i| samples::number(i as f64)).collect();
@@ -365,7 +367,9 @@ fn per_width(counted: &Array, edges: &[f64]) -> Result<Array> {
     let counts = elements::<f64>(&counted.convert(ElementType::F64)?)?;
     let total = sum(counts.len(), |i| counts[i]);
     let density = |i: usize| counts[i] / (edges[i + 1] - edges[i]) / total;
-    Array::vector(&(0..counts.len()).map(density).collect::<Vec<f64>>())
+    Array::build::<f64>(Shape::vector(counts.len()), |out| {
+        out.iter_mut().enumerate().for_each(|(i, out)| *out = density(i));
+    })
 }
 
 fn bin_counts(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {

@@ -5,7 +5,7 @@
 //! one. What a mask keeps decides the result's shape, so masks are read there as well.
 
 use crate::arguments::{Arguments, Operand};
-use crate::call::{Call, Context, Detail, Prepared, elements, types_of, waiting};
+use crate::call::{Call, Context, Detail, Prepared, bytes_of, elements, types_of, waiting};
 use crate::decline::Answer;
 use crate::explain::packed;
 use crate::record::{Definition, Family, Kind, Offer, Op, Rungs, keyword, required};
@@ -14,7 +14,7 @@ use crate::samples;
 use crate::slices::{along, each_slice, with_extent};
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_element};
+use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, memory, with_element};
 use rung_lanes::sort::Slices;
 use rung_lanes::{Lanes, gather as drivers, scatter as scatters};
 use rung_math::accumulate::{Accumulate, scatter};
@@ -104,6 +104,7 @@ pub const OPS: &[Op] = &[
         result: "an array of a's type; a vector without an axis",
         prepare: compress,
         rungs: rungs(compress_portable, compress_lanes, compress_device),
+        beside: Some(|call, _| bytes_of(&call.operands)),
         samples: || {
             let axis = |n| [samples::word("axis"), samples::integer(n)].to_vec();
             let mask = |shape: &[usize]| samples::counting(shape, 3);
@@ -212,7 +213,8 @@ pub(crate) fn positions(indices: &[i64], extent: usize, what: &str) -> Result<Ve
         let text = format!("{what} index out of range: {bad} for an axis of {extent}");
         return Err(Error::new(ErrorKind::Index, text));
     }
-    Ok(indices.iter().map(|&i| if i < 0 { i + end } else { i } as usize).collect())
+    let position = |&i: &i64| if i < 0 { i + end } else { i } as usize;
+    memory::collected(indices.iter().map(position), || format!("{} indices", indices.len()))
 }
 
 fn take_rows(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -431,7 +433,8 @@ fn found(a: &Array) -> Result<Vec<usize>> {
     let mask = truths(a)?;
     let count = mask.iter().filter(|kept| **kept).count();
     // One place more than is kept: the last element is written before it is judged.
-    let (mut found, mut next) = (vec![0; count + 1], 0);
+    let wanted = || format!("the positions of {count} elements");
+    let (mut found, mut next) = (memory::filled(count + 1, 0, wanted)?, 0);
     for (position, kept) in mask.into_iter().enumerate() {
         found[next] = position;
         next += kept as usize;
@@ -448,11 +451,11 @@ pub(crate) fn nonzero(a: &Array) -> Result<Value> {
     let axis = |&extent: &usize| {
         step /= extent.max(1);
         let index = |&position: &usize| (position / step.max(1) % extent.max(1)) as i64;
-        let indices: Vec<i64> = match a.rank() {
-            1 => found.iter().map(|&position| position as i64).collect(),
-            _ => found.iter().map(index).collect(),
-        };
-        Array::vector(&indices).map(Value::Array)
+        let indices = Array::build::<i64>(Shape::vector(found.len()), |out| match a.rank() {
+            1 => out.iter_mut().zip(&found).for_each(|(out, &position)| *out = position as i64),
+            _ => out.iter_mut().zip(&found).for_each(|(out, position)| *out = index(position)),
+        });
+        indices.map(Value::Array)
     };
     a.shape().iter().map(axis).collect::<Result<Vec<Value>>>().map(Value::List)
 }

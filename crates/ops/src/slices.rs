@@ -4,7 +4,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Detail, elements};
 use rung_array::Array;
-use rung_base::{Element, Error, ErrorKind, Result, Shape};
+use rung_base::{Element, Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::sort::Slices;
 
 /// An operand in row-major order and the axis whose slices are meant; without an axis the
@@ -56,10 +56,15 @@ pub(crate) fn each_slice<T: Element, U: Element>(
     shape: &Shape,
     f: impl Fn(&[T], &mut [U]),
 ) -> Result<Array> {
+    if shape.size() == 0 {
+        return Array::zeros(U::TYPE, shape.clone());
+    }
     let values = elements::<T>(x)?;
     let Slices { outer, length, inner } = Slices::along(x.shape(), axis);
     let cells = shape[axis];
-    let (mut slice, mut result) = (vec![T::default(); length], vec![U::default(); cells]);
+    let wanted = || format!("a slice of {length} elements");
+    let mut slice = memory::filled(length, T::default(), wanted)?;
+    let mut result = memory::filled(cells, U::default(), wanted)?;
     Array::build::<U>(shape.clone(), |out| {
         for (plane, column) in (0..outer).flat_map(|p| (0..inner).map(move |c| (p, c))) {
             for (i, x) in slice.iter_mut().enumerate() {

@@ -17,7 +17,8 @@ use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, with_elem
 use rung_lanes::Lanes;
 use rung_lanes::sort::{Slices, Sortable};
 use rung_math::locate::between;
-use rung_math::order;
+use rung_math::order::{self, Ordered};
+use std::cmp::Ordering;
 
 mod device;
 
@@ -56,6 +57,7 @@ pub const OPS: &[Op] = &[
         result: "two arrays of k along the axis: values of a's type, positions (signed-byte 64)",
         prepare: topk,
         rungs: rungs(Definition::Several(topk_portable), topk_lanes, topk_device),
+        beside: Some(beside),
         samples: || {
             let axis = |n| [samples::word("axis"), samples::integer(n)];
             let of = |shape: &[usize], k| vec![samples::hard(shape, 3.0), samples::integer(k)];
@@ -138,6 +140,16 @@ pub const OPS: &[Op] = &[
 
 const METHODS: &[&str] = &["linear", "lower", "higher", "nearest", "midpoint"];
 
+/// Bytes that sorting takes beside operands and results: words that shares are merged into, rows
+/// that columns are turned into, and for positions a key of each element.
+fn beside(call: &Call, _: usize) -> u64 {
+    let Some(x) = call.operands.first() else { return 0 };
+    let width = x.element_type().size() as u64;
+    let words =
+        if call.raw == ElementType::I64 || !call.more.is_empty() { 16 + width } else { width };
+    (x.size() as u64).saturating_mul(words)
+}
+
 /// A device sorts what is there: sorting here takes less time than the trip.
 const fn rungs(
     portable: Definition,
@@ -154,7 +166,7 @@ const PARAMETERS: &[Parameter] = &[
 ];
 
 /// What sort and argsort have in common.
-const SORT: Op = Op { parameters: PARAMETERS, samples: sorting, ..Op::BASE };
+const SORT: Op = Op { parameters: PARAMETERS, samples: sorting, beside: Some(beside), ..Op::BASE };
 
 fn sorting() -> Vec<samples::Sample> {
     let mut all = Vec::new();
@@ -315,32 +327,36 @@ fn unique(
     Ok(Prepared::Steps(Box::new(move |run: &mut dyn Run| {
         let flat = a.reshape(Shape::vector(a.size()))?;
         let sorted = run.array("argsort", vec![flat.clone().into()])?;
-        let sorted: Vec<usize> = sorted.view::<i64>().iter().map(|p| p as usize).collect();
-        with_element!(a.element_type(), T => distinct::<T>(&a, &flat, &sorted))
+        let sorted = sorted.as_slice::<i64>().unwrap_or(&[]);
+        with_element!(a.element_type(), T => distinct::<T>(&a, &flat, sorted))
     })))
 }
 
-fn distinct<T: Element + order::Ordered>(
-    a: &Array,
-    flat: &Array,
-    sorted: &[usize],
-) -> Result<Vec<Value>> {
+fn distinct<T: Element + Ordered>(a: &Array, flat: &Array, sorted: &[i64]) -> Result<Vec<Value>> {
     let x = flat.as_slice::<T>().unwrap_or(&[]);
-    let starts = order::run_starts(x, sorted);
-    let ends = starts.iter().skip(1).copied().chain([sorted.len()]);
-    let counts: Vec<i64> = starts.iter().zip(ends).map(|(s, e)| (e - s) as i64).collect();
+    let at = |i: usize| x[sorted[i] as usize];
+    let begins = |i: usize| i == 0 || at(i - 1).order(at(i)) != Ordering::Equal;
+    let runs = Shape::vector((0..sorted.len()).filter(|&i| begins(i)).count());
     // Sorting is stable: the first of a run is the one that appears first.
-    let first: Vec<i64> = starts.iter().map(|&s| sorted[s] as i64).collect();
-    let values: Vec<T> = first.iter().map(|&i| x[i as usize]).collect();
+    let first = Array::build::<i64>(runs.clone(), |out| {
+        let starts = (0..sorted.len()).filter(|&i| begins(i));
+        out.iter_mut().zip(starts).for_each(|(out, i)| *out = sorted[i]);
+    })?;
+    let values = Array::build::<T>(runs.clone(), |out| {
+        let first = first.as_slice::<i64>().unwrap_or(&[]);
+        out.iter_mut().zip(first).for_each(|(out, &i)| *out = x[i as usize]);
+    })?;
+    let mut counts = Array::zeros(ElementType::I64, runs)?;
+    let count = counts.make_mut::<i64>()?;
     let inverse = Array::build::<i64>(a.shape().clone(), |out| {
-        let mut rest = sorted.iter();
-        for (number, &count) in counts.iter().enumerate() {
-            rest.by_ref().take(count as usize).for_each(|&p| out[p] = number as i64);
+        let mut run = 0;
+        for (i, &p) in sorted.iter().enumerate() {
+            run += usize::from(i > 0 && begins(i));
+            out[p as usize] = run as i64;
+            count[run] += 1;
         }
     })?;
-    let arrays =
-        [Array::vector(&values)?, Array::vector(&first)?, inverse, Array::vector(&counts)?];
-    Ok(arrays.map(Value::Array).into())
+    Ok([values, first, inverse, counts].map(Value::Array).into())
 }
 
 /// What median and quantile ask for.
@@ -376,7 +392,8 @@ fn fractions(value: Value) -> Result<(Vec<f64>, Shape)> {
     };
     match &value {
         Value::Array(a) => {
-            return Ok((a.numbers().map(Number::to_f64).collect(), a.shape().clone()));
+            let numbers = a.to_numbers()?;
+            return Ok((numbers.into_iter().map(Number::to_f64).collect(), a.shape().clone()));
         }
         Value::Number(number) => return Ok((vec![number.to_f64()], Shape::scalar())),
         Value::List(items) => all(items).map(|q| (q, Shape::vector(items.len()))),

@@ -4,7 +4,7 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{Call, Prepared};
-use crate::product::{RUNGS, last_two, prepare_product, product_types};
+use crate::product::{RUNGS, beside, last_two, prepare_product, product_types};
 use crate::record::{Exactness, Kind, Op, Parameter, required};
 use crate::rowwise::MEMBER;
 use crate::samples::{self, Sample};
@@ -46,6 +46,7 @@ const PRODUCT: Op = Op {
     result: "an array of the first float array's type (64-bit integers of integers)",
     exact: Exactness::LibraryOrder,
     rungs: RUNGS,
+    beside: Some(beside),
     ..MEMBER
 };
 

@@ -7,14 +7,14 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_type};
 use crate::decline::Answer;
-use crate::matrices::{Rung, array, memory, types};
+use crate::matrices::{Rung, array, types, zeros_for};
 use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Op, Parameter, Rungs, keyword, required,
 };
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, SliceSpec};
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_dense::fourier::{self, Direction};
 use smallvec::smallvec;
 use std::sync::{Mutex, PoisonError};
@@ -95,6 +95,14 @@ const PARAMETERS: &[Parameter] = &[
     keyword("norm", NORM),
 ];
 
+/// Bytes that the kept library takes for the lines at work: a line's numbers, its factors and, where
+/// its length has large prime factors, those of a longer one.
+fn beside(call: &Call, threads: usize) -> u64 {
+    let Detail::Transform(t) = &call.detail else { return 0 };
+    let lines = call.shape.size() / t.form.points_out(t.n).max(1);
+    memory::bytes_of::<[f64; 20]>(t.n).saturating_mul(lines.min(threads) as u64)
+}
+
 /// What the records have in common.
 const TRANSFORM: Op = Op {
     parameters: PARAMETERS,
@@ -105,6 +113,7 @@ const TRANSFORM: Op = Op {
         library: Entry::None("no CBLAS routine computes it"),
         device: Entry::None("a device's transform is not written yet"),
     },
+    beside: Some(beside),
     ..Op::BASE
 };
 
@@ -304,7 +313,7 @@ fn some_lines(t: &Transform, from: &[f64], out: &mut [f64]) -> Result<()> {
             fourier::complex(n, t.direction, t.scale, out);
         }
         Form::RealForward | Form::RealBackward => {
-            let mut full = memory(lines * whole)?;
+            let mut full = zeros_for(lines * whole)?;
             for (line, to) in full.chunks_exact_mut(whole).enumerate() {
                 to[..line_in].copy_from_slice(&from[line * line_in..][..line_in]);
             }

@@ -10,7 +10,7 @@ use crate::fold::{
 use crate::record::Op;
 use crate::samples;
 use rung_array::Array;
-use rung_base::Result;
+use rung_base::{Result, memory};
 use rung_kernel::fold::Fold;
 use rung_lanes::fold::{self as drivers, Integer, Second};
 use rung_lanes::{Lanes, Operand};
@@ -94,7 +94,10 @@ fn counted_lanes(call: &Call, lanes: &Lanes, judge: fn(usize, usize) -> i64) -> 
         counts.into_iter().map(|count| count as usize).collect::<Vec<usize>>()
     }, {
         let counts = integer_lanes::<drivers::Nonzero>(call, lanes)?;
-        counts.view::<i64>().iter().map(|count| count as usize).collect()
+        let counts = counts.view::<i64>().iter().map(|count| count as usize);
+        let mut all = memory::room(call.shape.size(), || format!("counts of shape {}", call.shape))?;
+        all.extend(counts);
+        all
     });
     Array::build::<i64>(call.shape.clone(), |out| {
         out.iter_mut().zip(counts).for_each(|(o, found)| *o = judge(found, n));

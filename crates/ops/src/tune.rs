@@ -3,18 +3,22 @@
 //! the lanes, and a device's floor, link and unit times.
 //!
 //! Every number is the median of nine samples after the clocks were warmed; what is compared is
-//! measured in turn. Nothing here is asked during a run. How a measurement is kept is in
-//! `costs::file`.
+//! measured in turn. Where the threads waited for a core meanwhile, other work held it: then it is
+//! measured again, and what threads are worth is left as it was where that does not help (`load`).
+//! Nothing here is asked during a run. How a measurement is kept is in `costs::file`.
 
 mod device;
 mod lanes;
 mod library;
+mod load;
 
 use crate::costs::key::Key;
 use crate::costs::{Costs, LibraryCosts};
+use load::Load;
 use rung_device::Device;
 use rung_lanes::{Lanes, Level};
 use rung_library::Library;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,14 +40,47 @@ pub struct Plan<'a> {
 /// Called with what is measured now and how much is done, 0 to 1.
 pub type Progress<'a> = &'a mut dyn FnMut(&str, f64);
 
-/// Measures everything in the plan: one entry without a library, and one for each library.
-pub fn measure(plan: &Plan, progress: Progress) -> Vec<(Key, Costs)> {
+/// What was measured, and how far to trust it.
+pub struct Measured {
+    /// One entry without a library, and one for each library.
+    pub entries: Vec<(Key, Costs)>,
+    /// The part of the time for which the threads waited for a core, 0 to 1.
+    pub waited: f64,
+    /// The kinds of work whose grains stay at their defaults.
+    pub left: Vec<&'static str>,
+}
+
+impl Measured {
+    /// A sentence about other work on the machine, where there was much of it.
+    pub fn doubt(&self) -> Option<String> {
+        if self.left.is_empty() && self.waited < load::DISTURBED {
+            return None;
+        }
+        let percent = (self.waited * 100.0).round();
+        let left = match self.left.is_empty() {
+            true => String::new(),
+            false => format!(
+                " from which sizes threads help is left at its default for {};",
+                self.left.join(", ")
+            ),
+        };
+        Some(format!(
+            "other work held the cores for {percent} % of the time: measurements are unreliable;{left} \
+             run it again when the machine is idle."
+        ))
+    }
+}
+
+/// Measures everything in the plan.
+pub fn measure(plan: &Plan, progress: Progress) -> Measured {
+    let begun = load::now();
     let level = Level::detect();
     let mut timer = Timer::new(plan, progress);
     timer.step("clocks");
     lanes::warm(level, WARM);
     let mut costs = Costs::defaults(level, 1);
-    costs.lanes = lanes::costs(&mut timer, level, plan.threads);
+    let mut left = Vec::new();
+    costs.lanes = lanes::costs(&mut timer, level, plan.threads, &mut left);
     let mut shared = Lanes::new(plan.threads);
     shared.set_grains(costs.lanes.grains);
     let info = plan.device.map(|device| device.info().clone());
@@ -59,7 +96,7 @@ pub fn measure(plan: &Plan, progress: Progress) -> Vec<(Key, Costs)> {
         all.push((key(Some(library)), Costs { library: library_costs, ..costs.clone() }));
     }
     timer.step("done");
-    all
+    Measured { entries: all, waited: load::waited(begun, load::now()), left }
 }
 
 /// Takes times, and tells how far the whole has come.
@@ -73,6 +110,10 @@ struct Timer<'a> {
     steps: usize,
     done: usize,
     progress: Progress<'a>,
+    /// What the threads have done and waited for so far; a test brings its own.
+    load: fn() -> Load,
+    /// Other work disturbed a race, however often it was run.
+    disturbed: Cell<bool>,
 }
 
 impl<'a> Timer<'a> {
@@ -88,7 +129,14 @@ impl<'a> Timer<'a> {
             steps: 2 + lanes::STEPS + device + plan.libraries.len() * library::STEPS,
             done: 0,
             progress,
+            load: load::now,
+            disturbed: Cell::new(false),
         }
+    }
+
+    /// Whether other work has disturbed a race since this was asked last.
+    fn take_disturbed(&self) -> bool {
+        self.disturbed.take()
     }
 
     /// The next part begins.
@@ -98,9 +146,34 @@ impl<'a> Timer<'a> {
     }
 
     /// Median microseconds of each body; they are run in turn, so that a machine that slows down
-    /// slows all of them.
+    /// slows all of them. A race that other work disturbed is run again.
     fn race<const N: usize>(&self, mut bodies: [&mut dyn FnMut(); N]) -> [f64; N] {
         let repeats: [u32; N] = std::array::from_fn(|i| self.repeats(bodies[i]));
+        for _ in 1..load::TRIES {
+            let before = (self.load)();
+            let medians = self.medians(&mut bodies, repeats);
+            if load::waited(before, (self.load)()) < load::DISTURBED {
+                return medians;
+            }
+            // What is late is not measured again.
+            if Instant::now() >= self.deadline {
+                self.disturbed.set(true);
+                return medians;
+            }
+        }
+        let before = (self.load)();
+        let medians = self.medians(&mut bodies, repeats);
+        if load::waited(before, (self.load)()) >= load::DISTURBED {
+            self.disturbed.set(true);
+        }
+        medians
+    }
+
+    fn medians<const N: usize>(
+        &self,
+        bodies: &mut [&mut dyn FnMut(); N],
+        repeats: [u32; N],
+    ) -> [f64; N] {
         let mut samples: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(SAMPLES));
         loop {
             for (i, body) in bodies.iter_mut().enumerate() {
@@ -163,7 +236,8 @@ mod tests {
             all.push(what.to_string());
         });
         assert!(last > 0.9 && all.contains(&"fold".to_string()), "{last} {all:?}");
-        let [(key, costs)] = &measured[..] else { panic!("one entry") };
+        let [(key, costs)] = &measured.entries[..] else { panic!("one entry") };
+        assert!((0.0..=1.0).contains(&measured.waited));
         assert_eq!((key.threads, &key.library, &key.device), (2, &None, &None));
         let lanes = &costs.lanes;
         for x in [lanes.product, lanes.elementary, lanes.memory].as_flattened() {
@@ -188,6 +262,38 @@ mod tests {
         // Once to see how long it takes, and once to measure.
         assert_eq!(calls, 2);
         assert!(each >= 2000.0, "{each}");
+    }
+
+    /// On a busy machine threads seemed never to help, and that was written into the file.
+    #[test]
+    fn what_other_work_disturbs_is_measured_again_and_then_given_up() {
+        let plan = Plan { threads: 2, libraries: &[], device: None, quick: true };
+        let mut nothing = |_: &str, _: f64| {};
+        let mut timer = Timer::new(&plan, &mut nothing);
+        thread_local!(static WAITED: Cell<u64> = const { Cell::new(0) });
+        // Whenever it is asked, as much was waited for as was done.
+        timer.load = || {
+            WAITED.set(WAITED.get() + 1000);
+            Load { ran: WAITED.get(), waited: WAITED.get() }
+        };
+        let mut calls = 0;
+        timer.median(&mut || {
+            calls += 1;
+            std::thread::sleep(Duration::from_micros(500));
+        });
+        assert!(calls >= load::TRIES * SAMPLES, "{calls}");
+        assert!(timer.take_disturbed() && !timer.take_disturbed());
+        timer.load = Load::default;
+        timer.median(&mut || ());
+        assert!(!timer.take_disturbed());
+        let measured = |waited, left| Measured { entries: Vec::new(), waited, left };
+        assert_eq!(measured(0.01, Vec::new()).doubt(), None);
+        assert_eq!(
+            measured(0.314, vec!["light", "fold"]).doubt().unwrap(),
+            "other work held the cores for 31 % of the time: measurements are unreliable; from which \
+             sizes threads help is left at its default for light, fold; run it again when the machine \
+             is idle."
+        );
     }
 
     #[test]

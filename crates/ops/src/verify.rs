@@ -74,12 +74,14 @@ pub fn first_outside_bound(
 fn absolute_product(call: &Call) -> Result<Array> {
     let magnitude = |a: &Array| match a.element_type() {
         ElementType::F64 => {
-            let x: Vec<f64> = elements::<f64>(a)?.iter().map(|x| x.abs()).collect();
+            let mut x = elements::<f64>(a)?;
+            x.iter_mut().for_each(|x| *x = x.abs());
             Array::from_slice(&x, a.shape().clone())
         }
         _ => {
             let a = at_type(a, ElementType::F32)?;
-            let x: Vec<f32> = elements::<f32>(&a)?.iter().map(|x| x.abs()).collect();
+            let mut x = elements::<f32>(&a)?;
+            x.iter_mut().for_each(|x| *x = x.abs());
             Array::from_slice(&x, a.shape().clone())
         }
     };

@@ -8,7 +8,7 @@ use crate::samples;
 use crate::shape::{done, list_of, view};
 use crate::value::Value;
 use rung_array::{Array, Number, SliceSpec};
-use rung_base::{Error, ErrorKind, Result, Shape};
+use rung_base::{Error, ErrorKind, Result, Shape, memory};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -199,7 +199,11 @@ fn equal_parts(n: i64, extent: usize, shape: &Shape) -> Result<Vec<usize>> {
         Error::new(ErrorKind::Shape, format!("{text} into {n} parts"))
             .hint("a list of points cuts anywhere")
     })?;
-    Ok((0..=parts).map(|i| i * (extent / parts)).collect())
+    let bounds = (0..parts).chain([parts]).map(|i| i * (extent / parts));
+    // Each part becomes an array that shares the elements.
+    let bytes = memory::bytes_of::<[Value; 3]>(parts);
+    memory::ask(bytes, || format!("{parts} parts of an array of shape {shape}"))?;
+    Ok(bounds.collect())
 }
 
 /// 0, the points counted from the start and clipped, and the extent.

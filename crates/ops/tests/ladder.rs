@@ -180,6 +180,34 @@ fn a_result_that_no_memory_holds_is_an_error() {
     }
 }
 
+/// They ended the process for want of memory, or would not have ended for hours.
+#[test]
+fn a_stack_of_countless_empty_matrices_is_an_empty_result_or_an_error() {
+    let (mut ladder, _) = Ladder::new(&Settings::default());
+    let stack = |tail: [usize; 2]| {
+        let shape = Shape::new([1 << 40, tail[0], tail[1]]).unwrap();
+        Value::Array(Array::zeros(ElementType::F64, shape).unwrap())
+    };
+    for name in ["svd", "qr", "eigh", "lu", "cholesky", "pinv"] {
+        for value in call(&mut ladder, name, vec![stack([0, 0])]).unwrap() {
+            let Value::Array(a) = value else { panic!("{name} gives arrays") };
+            assert_eq!((a.size(), a.shape()[0]), (0, 1 << 40), "{name}");
+        }
+    }
+    let mut text = |name, values| call(&mut ladder, name, values).unwrap_err().to_string();
+    for name in ["det", "slogdet", "matrix-rank", "inv", "to-list"] {
+        let text = text(name, vec![stack([0, 0])]);
+        assert!(text.contains("no memory for") && text.contains("iB"), "{name}: {text}");
+    }
+    for name in ["solve", "lstsq"] {
+        let text = text(name, vec![stack([0, 0]), stack([0, 2])]);
+        assert!(text.contains("no memory for"), "{name}: {text}");
+    }
+    let narrow = Array::zeros(ElementType::F64, Shape::new([1, 0, 3]).unwrap()).unwrap();
+    assert!(text("matmul", vec![stack([2, 0]), narrow.into()]).contains("no memory for"));
+    assert!(text("split", vec![stack([0, 0]), Value::integer(1 << 40)]).contains("no memory for"));
+}
+
 #[test]
 fn the_generator_gives_the_published_values_on_every_rung() {
     for only in [Rung::Portable, Rung::Lanes] {

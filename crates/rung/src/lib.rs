@@ -42,6 +42,7 @@ impl Session {
         if let Some(seed) = settings.seed.value {
             lisp.seed_random(seed);
         }
+        ladder.borrow().heed(lisp.interrupt_handle());
         packages::bind(&mut lisp, &ladder);
         Session { lisp, ladder, notices }
     }

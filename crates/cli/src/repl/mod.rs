@@ -26,10 +26,21 @@ use std::rc::Rc;
 const TYPED: &str = "prompt";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const HINTS: &str = ":q leaves, (doc sort) tells about a function, TAB completes a name";
+const HINTS: &str = ":q leaves, :help helps, (doc sort) tells about a function, TAB completes";
+
+/// What is shown for `:help`.
+const HELP: &str = "  \
+  a form is evaluated and its value shown; *, ** and *** are the last values
+  (doc sort) tells about a function, (apropos \"norm\") finds names, TAB completes one
+  array operations are in package la; #d(1 2) is a vector, #d((1 2) (3 4)) a matrix
+  (explain form) shows where its operations ran; Ctrl-C stops what runs; :q leaves
+";
+
+/// Words that show it.
+const ASK: [&str; 5] = [":help", ":h", ":?", "?", "help"];
 
 /// Words that leave the prompt.
-const LEAVE: [&str; 4] = [":q", ":quit", ":exit", "quit"];
+const LEAVE: [&str; 5] = [":q", ":quit", ":exit", "quit", "exit"];
 
 /// Reads, evaluates and prints; the exit code.
 pub fn read_and_print(running: &mut Running) -> i32 {
@@ -66,6 +77,7 @@ pub fn read_and_print(running: &mut Running) -> i32 {
                 return Exit::File as i32;
             }
             Line::Text(text) if LEAVE.contains(&text.trim()) => return 0,
+            Line::Text(text) if ASK.contains(&text.trim()) => mutter(HELP),
             Line::Text(text) => {
                 if let Some(code) = answer(running, &text) {
                     return code;

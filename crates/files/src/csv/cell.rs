@@ -3,7 +3,7 @@
 use super::scan::word;
 use super::{Column, ColumnType};
 use rung_array::{Array, narrow_bf16, narrow_f16};
-use rung_base::{Bool, Element, Error, ErrorKind, Result, bf16, f16, with_element};
+use rung_base::{Bool, Element, Error, ErrorKind, Result, bf16, f16, memory, with_element};
 
 /// A column that is being read.
 pub trait Builder {
@@ -23,9 +23,9 @@ impl Building {
     pub fn new(kind: ColumnType, missing: f64, rows: usize) -> Result<Building> {
         Ok(match kind {
             ColumnType::Words => Building::words(),
-            ColumnType::Any => Building::Doubles(Box::new(Numbers::new(missing)?.sized(rows))),
+            ColumnType::Any => Building::Doubles(Box::new(Numbers::new(missing)?.sized(rows)?)),
             ColumnType::Numbers(element_type) => with_element!(element_type, T => {
-                Building::Other(Box::new(Numbers::<T>::new(missing)?.sized(rows)))
+                Building::Other(Box::new(Numbers::<T>::new(missing)?.sized(rows)?))
             }),
         })
     }
@@ -102,10 +102,10 @@ impl<T: Cell> Numbers<T> {
         Ok(Numbers { cells: Vec::new(), missing: value })
     }
 
-    /// With room for about so many, where the memory for them is there.
-    pub fn sized(mut self, rows: usize) -> Numbers<T> {
-        let _ = self.cells.try_reserve(rows);
-        self
+    /// With room for about so many.
+    pub fn sized(mut self, rows: usize) -> Result<Numbers<T>> {
+        self.cells = memory::room(rows, || format!("a column of about {rows} numbers"))?;
+        Ok(self)
     }
 
     /// The value of a field.

@@ -118,16 +118,20 @@ impl Positions<'_> {
     fn settle_run(&self, keys: &[u64], run: &mut [u64], mask: u64) {
         let key = |word: u64| keys[(word & mask) as usize];
         if run.len() > SHORT {
-            let own: Vec<u64> = run.iter().map(|&word| key(word)).collect();
-            if own.is_sorted() {
+            if run.is_sorted_by_key(|&word| key(word)) {
                 return;
             }
+            let Some((mut own, mut order)) = rooms(run.len()) else {
+                // Slower and in its place: no two words are equal.
+                return run.sort_unstable_by_key(|&word| (key(word), word & mask));
+            };
+            own.extend(run.iter().map(|&word| key(word)));
+            order.resize(run.len(), 0);
             // What was cut has fewer bits than a position, so this goes one level deep.
             let (low, high) = own.iter().fold((u64::MAX, 0), |(l, h), &k| (l.min(k), h.max(k)));
-            let mut order = vec![0; run.len()];
             self.by_keys(&own, low, high, &mut order);
-            let sorted: Vec<u64> = order.iter().map(|&i| run[i as usize]).collect();
-            return run.copy_from_slice(&sorted);
+            own.iter_mut().zip(&order).for_each(|(own, &i)| *own = run[i as usize]);
+            return run.copy_from_slice(&own);
         }
         for i in 1..run.len() {
             let (moved, mut at) = (run[i], i);
@@ -138,6 +142,15 @@ impl Positions<'_> {
             run[at] = moved;
         }
     }
+}
+
+/// Room for keys and for their order, where there is some: a long run of cut keys is no reason to
+/// end the process.
+fn rooms(count: usize) -> Option<(Vec<u64>, Vec<u64>)> {
+    let (mut own, mut order) = (Vec::new(), Vec::new());
+    own.try_reserve_exact(count).ok()?;
+    order.try_reserve_exact(count).ok()?;
+    Some((own, order))
 }
 
 /// Signed cells as words: positions are never negative.

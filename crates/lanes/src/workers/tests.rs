@@ -221,3 +221,52 @@ fn pieces_respect_threshold_grain_and_the_four_a_thread() {
     assert_eq!(workers.pieces(1 << 30, 1000, 10), 8);
     assert_eq!(Workers::new(1).pieces(1 << 30, 1000, 10), 1);
 }
+
+/// Ctrl-C waited for the end of the operation that ran.
+#[test]
+fn a_flag_leaves_out_the_pieces_that_have_not_begun() {
+    for threads in [1, 2, 3] {
+        let (workers, flag) = (Workers::new(threads), Arc::new(AtomicBool::new(false)));
+        workers.heed(flag.clone());
+        let ran = AtomicUsize::new(0);
+        let body = |piece: usize| {
+            ran.fetch_add(1, Ordering::Relaxed);
+            if piece == 10 {
+                flag.store(true, Ordering::Relaxed);
+            }
+            thread::yield_now();
+        };
+        assert_eq!(stoppable(|| workers.run(100_000, &body)), Err(Stopped));
+        assert!((11..100_000).contains(&ran.load(Ordering::Relaxed)), "{ran:?}");
+        // Who set it clears it; until then nothing begins, but for what must not be left half done.
+        ran.store(0, Ordering::Relaxed);
+        assert_eq!(stoppable(|| workers.run(5, &body)), Err(Stopped));
+        assert_eq!(ran.load(Ordering::Relaxed), 0);
+        assert_eq!(stoppable(|| deaf(|| workers.run(5, &body))), Ok(()));
+        assert_eq!(ran.load(Ordering::Relaxed), 5);
+        flag.store(false, Ordering::Relaxed);
+        assert_eq!(count(&workers, 100), vec![1; 100]);
+    }
+}
+
+#[test]
+fn work_is_cut_so_that_a_flag_is_seen_in_time() {
+    for threads in [1, 2] {
+        let workers = Workers::new(threads);
+        let most = if threads == 1 { 1 } else { threads * PIECES_PER_THREAD };
+        assert_eq!(workers.pieces(1 << 40, 1000, 1024), most);
+        workers.heed(Arc::default());
+        assert_eq!(workers.pieces(1 << 40, 1000, 1024), 1 << 16);
+        assert_eq!(workers.pieces(1 << 20, 1000, 1024), most);
+        assert_eq!(deaf(|| workers.pieces(1 << 40, 1000, 1024)), most);
+    }
+}
+
+#[test]
+fn a_panic_is_not_taken_for_a_stop() {
+    let workers = Workers::new(2);
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        stoppable(|| workers.run(4, &|piece| assert!(piece != 2, "piece two")))
+    }));
+    assert!(caught.unwrap_err().downcast_ref::<String>().is_some_and(|text| text == "piece two"));
+}

@@ -176,9 +176,7 @@ impl Lisp {
                 crate::suggest::suggest(self, doubt.name, |cell| !cell.value.is_unbound())
             }
             _ if !self.symbols[doubt.name].function.is_unbound() => None,
-            _ => crate::suggest::suggest(self, doubt.name, |cell| {
-                !cell.function.is_unbound() || !cell.macro_function.is_unbound()
-            }),
+            _ => crate::suggest::function(self, doubt.name),
         }
     }
 }

@@ -227,8 +227,8 @@ pub static CONDITIONS: &[Native] = &[
     native("rung:condition-report", "condition", "The text of a condition.", |lisp, a| {
         Ok(Value::string(&crate::report::sentence(lisp, &a[0])?))
     }),
-    native("rung:condition-hint", "condition", "What could be tried, or nil.", |_, a| {
-        let hint = a[0].as_condition().and_then(|condition| condition.hint.clone());
+    native("rung:condition-hint", "condition", "What could be tried, or nil.", |lisp, a| {
+        let hint = a[0].as_condition().and_then(|found| crate::suggest::hint(lisp, found));
         Ok(hint.map(|hint| Value::string(&hint)).unwrap_or_default())
     }),
     native("rung::%call-position", "", "File, line and column of the call.", |lisp, _| {

@@ -138,7 +138,9 @@ fn check_count(lisp: &Lisp, generic: &GenericFunction, count: usize) -> Outcome<
     }
     let name = crate::machine::function_name(lisp, &generic.name);
     let most = u32::try_from(maximum).unwrap_or(u32::MAX);
-    Err(crate::machine::count_error(&name, minimum as u32, most, count as u32))
+    let error = crate::machine::count_error(&name, minimum as u32, most, count as u32);
+    let list = lisp.brief(&generic.definition.borrow().lambda_list);
+    Err(error.hint(crate::machine::arguments_are(&list)))
 }
 
 fn check_keywords(lisp: &Lisp, name: &Value, keywords: &Keywords, a: &[Value]) -> Outcome<()> {

@@ -246,9 +246,8 @@ pub static EVALUATION: &[Native] = &[
             || given.chunks(2).any(|pair| is_open(&pair[0]) && pair[1].truth());
         for pair in given.chunks(2) {
             if !open && !known.iter().any(|name| name.eql(&pair[0])) {
-                let name = lisp.brief(&pair[0]);
-                let name = name.trim_start_matches(':');
-                return Err(Escape::program(format!("Unknown keyword argument: {name}")));
+                let known = known.iter().filter_map(Value::as_symbol).collect::<Vec<_>>();
+                return Err(crate::machine::unknown_keyword(lisp, &pair[0], &known));
             }
         }
         Ok(NIL)

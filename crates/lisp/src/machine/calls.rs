@@ -1,6 +1,6 @@
 //! Passing arguments: from the registers of a call to the parameters of the callee.
 
-use crate::code::{Closure, Code, Function, Op, Parameters};
+use crate::code::{Closure, Code, Function, Op};
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
 use crate::lisp::Lisp;
@@ -32,7 +32,16 @@ pub(super) fn call_native(
 #[cold]
 fn wrong_count(lisp: &Lisp, native: &NativeFunction, count: u32) -> Escape {
     let name = lisp.name(native.name).to_lowercase();
-    count_error(&name, native.minimum, native.maximum, count)
+    let error = count_error(&name, native.minimum, native.maximum, count);
+    error.hint(arguments_are(&format!("({})", native.lambda_list)))
+}
+
+/// `its arguments are (a &key axis)`, for hints.
+pub(crate) fn arguments_are(lambda_list: &str) -> String {
+    match lambda_list {
+        "()" | "nil" => "it takes no arguments".to_string(),
+        list => format!("its arguments are {}", list.to_lowercase()),
+    }
 }
 
 /// `f: expected 2 arguments: got 3`.
@@ -206,7 +215,8 @@ impl Machine {
         if count < required || (count > required + optional && !open) {
             let name = function_name(lisp, &code.name);
             let maximum = if open { u32::MAX } else { (required + optional) as u32 };
-            return Err(count_error(&name, required as u32, maximum, count as u32));
+            let error = count_error(&name, required as u32, maximum, count as u32);
+            return Err(error.hint(arguments_are(&lisp.brief(&code.lambda_list))));
         }
         let positional = required + optional;
         let values = &mut self.stacks.values;
@@ -224,7 +234,7 @@ impl Machine {
         };
         let mut next = base + positional;
         if shape.keyed {
-            let found = keyword_values(lisp, shape, &others)?;
+            let found = keyword_values(lisp, code, &others)?;
             let first = next + usize::from(shape.rest);
             for (index, value) in found.into_iter().enumerate() {
                 self.stacks.values[first + index] = value;
@@ -239,9 +249,11 @@ impl Machine {
     }
 }
 
-fn keyword_values(lisp: &Lisp, shape: &Parameters, arguments: &[Value]) -> Outcome<Vec<Value>> {
+fn keyword_values(lisp: &Lisp, code: &Code, arguments: &[Value]) -> Outcome<Vec<Value>> {
+    let shape = &code.parameters;
     if arguments.len() % 2 == 1 {
-        return Err(Escape::program("Odd number of keyword arguments"));
+        let error = Escape::program("Odd number of keyword arguments");
+        return Err(error.hint(arguments_are(&lisp.brief(&code.lambda_list))));
     }
     let mut found = vec![Value::Unbound; shape.keys.len()];
     let mut unknown = None;
@@ -256,13 +268,28 @@ fn keyword_values(lisp: &Lisp, shape: &Parameters, arguments: &[Value]) -> Outco
         }
     }
     match unknown {
-        Some(name) if !allowed => {
-            let name = lisp.brief(name);
-            let name = name.trim_start_matches(':');
-            Err(Escape::program(format!("Unknown keyword argument: {name}")))
+        // What is no keyword came where one was due: the whole list says which.
+        Some(other) if !allowed && other.as_symbol().is_none() => {
+            let error = unknown_keyword(lisp, other, &shape.keys);
+            Err(error.hint(arguments_are(&lisp.brief(&code.lambda_list))))
         }
+        Some(name) if !allowed => Err(unknown_keyword(lisp, name, &shape.keys)),
         _ => Ok(found),
     }
+}
+
+/// A keyword that a function does not take, with those that it does.
+#[cold]
+pub(crate) fn unknown_keyword(lisp: &Lisp, name: &Value, known: &[Symbol]) -> Escape {
+    let name = lisp.brief(name);
+    let name = name.trim_start_matches(':');
+    let known = known.iter().map(|key| format!(":{}", lisp.name(*key).to_lowercase()));
+    let known = known.collect::<Vec<_>>();
+    let hint = match known.is_empty() {
+        true => "it takes no keywords".to_string(),
+        false => format!("its keywords are {}", known.join(" ")),
+    };
+    Escape::program(format!("Unknown keyword argument: {name}")).hint(hint)
 }
 
 /// A function's name in a message.
@@ -290,7 +317,7 @@ impl Lisp {
 
     /// An escape if Ctrl-C was pressed.
     #[inline(always)]
-    pub(crate) fn poll(&mut self) -> Outcome<()> {
+    pub fn poll(&mut self) -> Outcome<()> {
         if self.interrupted() { self.interrupt() } else { Ok(()) }
     }
 

@@ -21,7 +21,7 @@ use crate::source::Span;
 use crate::symbol::Symbol;
 use crate::value::Value;
 
-pub(crate) use calls::{NO_OPS, count_error, function_name};
+pub(crate) use calls::{NO_OPS, arguments_are, count_error, function_name, unknown_keyword};
 pub(crate) use unwind::Control;
 
 /// A frame that waits for the one above it.

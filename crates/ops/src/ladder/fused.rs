@@ -1,6 +1,7 @@
 //! Chains of element-wise operations: taken by the lanes in one pass or by the device in one kernel,
 //! and counted as one call.
 
+use super::stop::interrupted;
 use super::{Declines, Ladder, Site};
 use crate::arguments::Arguments;
 use crate::call::{Call, Detail, Form, Prepared};
@@ -12,6 +13,7 @@ use crate::resident::{self, Standing};
 use crate::round_trip::RoundTrip;
 use rung_array::Array;
 use rung_base::{Result, Shape};
+use rung_lanes::stoppable;
 use rung_math::Width;
 use std::time::Instant;
 
@@ -38,7 +40,13 @@ impl Ladder {
             _ if steps.iter().any(is_product) => {
                 (Rung::Device, self.product_on_device(steps, operands)?)
             }
-            true => (Rung::Lanes, chain::run(self.lanes.as_ref()?, steps, operands)?),
+            true => {
+                let lanes = self.lanes.as_ref()?;
+                match stoppable(|| chain::run(lanes, steps, operands)) {
+                    Ok(result) => (Rung::Lanes, result?),
+                    Err(_) => return Some(Err(interrupted())),
+                }
+            }
             false => (Rung::Device, self.chain_on_device(steps, operands)?),
         };
         if let (Some(start), Ok(array)) = (start, &result) {

@@ -11,6 +11,7 @@ use crate::resident;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, OnDecline, Result};
+use rung_lanes::deaf;
 use rung_math::random::State;
 
 pub(super) fn no_target() -> Error {
@@ -39,7 +40,7 @@ impl Ladder {
         targets: &mut [Array],
         caller: &mut dyn Caller,
     ) -> Result<Vec<Value>> {
-        self.assign_in(op, values, targets, caller).map_err(|e| {
+        deaf(|| self.assign_in(op, values, targets, caller)).map_err(|e| {
             take_packed();
             e.in_package(op.package.name()).in_operation(op.name())
         })

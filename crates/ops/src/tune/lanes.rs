@@ -28,7 +28,13 @@ pub fn warm(level: Level, time: Duration) {
     }
 }
 
-pub fn costs(timer: &mut Timer, level: Level, threads: usize) -> LanesCosts {
+/// `left` hears of the kinds of work whose grains stay as they were, since other work held the cores.
+pub fn costs(
+    timer: &mut Timer,
+    level: Level,
+    threads: usize,
+    left: &mut Vec<&'static str>,
+) -> LanesCosts {
     let one = Lanes::with(level, 1);
     let mut costs = lanes_costs(level);
     timer.step("lanes");
@@ -43,6 +49,8 @@ pub fn costs(timer: &mut Timer, level: Level, threads: usize) -> LanesCosts {
     ];
     timer.step("memory");
     let mut lanes = Lanes::with(level, threads);
+    // Fewer threads for the work of others would be measured as threads that do not help.
+    lanes.workers().without_guard();
     costs.memory = memory(timer, &one, &lanes);
     if threads > 1 {
         let workers = lanes.workers();
@@ -51,8 +59,12 @@ pub fn costs(timer: &mut Timer, level: Level, threads: usize) -> LanesCosts {
     for work in Work::ALL {
         timer.step(work.name());
         if threads > 1 {
+            timer.take_disturbed();
             let grain = grain(timer, &one, &mut lanes, work);
-            costs.grains.set(work, grain);
+            match timer.take_disturbed() {
+                true => left.push(work.name()),
+                false => costs.grains.set(work, grain),
+            }
         }
     }
     costs

@@ -5,6 +5,7 @@
 use super::explain::Asked;
 use super::linalg::{number_part, site_of};
 use rung_array::Array;
+use rung_base::ErrorKind;
 use rung_lisp::expand::chain::{Chain, Chaining, Step};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::packed::Packed;
@@ -65,8 +66,10 @@ fn run(
         && prepared.functions.iter().all(|(name, f)| lisp.symbols[*name].function.eql(f))
     {
         asked.tell(lisp, &mut ladder.borrow_mut())?;
-        if let Some(result) = together(lisp, ladder, &prepared.steps, operands) {
-            return Ok(Value::packed(result?));
+        match together(lisp, ladder, &prepared.steps, operands) {
+            Some(Err(error)) if error.kind() == ErrorKind::Interrupt => lisp.poll()?,
+            Some(result) => return Ok(Value::packed(result?)),
+            None => {}
         }
         if let Some((after, rest)) = &prepared.product {
             return product_first(lisp, ladder, chain, (after, rest), operands);

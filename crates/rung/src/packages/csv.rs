@@ -113,7 +113,12 @@ fn separator_of(operator: &str, separator: Option<Value>) -> Outcome<u8> {
         Some(Value::Char(c)) if c.is_ascii() && !matches!(c, '"' | '\n' | '\r') => Ok(c as u8),
         Some(other) => {
             let wanted = "an ASCII character but a quote or line break";
-            Err(Escape::unexpected(operator, wanted, Value::Nil, &other))
+            let error = Escape::unexpected(operator, wanted, Value::Nil, &other);
+            let text = other.as_text().map(|text| text.to_text());
+            Err(match text.filter(|text| text.chars().count() == 1) {
+                Some(text) => error.hint(format!("a character is written #\\{text}")),
+                None => error,
+            })
         }
     }
 }

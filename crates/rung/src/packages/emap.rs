@@ -3,7 +3,7 @@
 
 use super::linalg::array_argument;
 use rung_array::{Array, Number};
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::native::{Native, native};
 use rung_lisp::{Outcome, Value, numbers};
@@ -37,9 +37,9 @@ fn emap(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let shape = spread.map_err(|e| e.in_package("linalg").in_operation(NAME))?;
     // The function may write into the arguments: these share their storage, and keep it.
     let mut elements: Vec<_> = arrays.iter().map(|a| a.as_ref().map(Array::numbers)).collect();
-    let mut values = Vec::new();
-    let room = values.try_reserve_exact(shape.size());
-    room.map_err(|_| error(ErrorKind::Memory, format!("no memory for shape {shape}")))?;
+    let wanted = || format!("the values of a result of shape {shape}");
+    let values = memory::room(shape.size(), wanted);
+    let mut values = values.map_err(|e| e.in_package("linalg").in_operation(NAME))?;
     let mut operands = given.to_vec();
     for _ in 0..shape.size() {
         for (operand, elements) in operands.iter_mut().zip(&mut elements) {

@@ -8,7 +8,7 @@ pub use values::{array_argument, number_part, path_argument};
 use super::{explain::Asked, rational};
 use rung_array::Array;
 use rung_base::{ElementType, ErrorKind};
-use rung_lisp::lisp::Lisp;
+use rung_lisp::lisp::{Advice, Lisp};
 use rung_lisp::offer::Offer;
 use rung_lisp::package::{CL, RUNG};
 use rung_lisp::packed::Packed;
@@ -16,7 +16,7 @@ use rung_lisp::source::Span;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, symbol, value};
 use rung_ops::record::{Arithmetic, Package, Part, Place, Quick};
-use rung_ops::{Caller, Ladder, Op, Site, table};
+use rung_ops::{Caller, Ladder, Op, Site, elsewhere, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -29,6 +29,7 @@ pub fn bind(
     extent: Asked,
 ) -> Vec<(Symbol, &'static Op)> {
     let mut functions = Vec::new();
+    lisp.advice = Some(Advice { packages: &["LINALG", "VEC"], here: elsewhere::here });
     for op in table::operations() {
         for name in op.names {
             let ladder = ladder.clone();
@@ -210,9 +211,16 @@ fn attempt(
     arguments: &[Value],
     run: Runner,
 ) -> Outcome<rung_base::Result<Vec<rung_ops::Value>>> {
-    let values = operands(lisp, op, arguments)?;
-    // Nothing in an operation calls back into Lisp, so the ladder is free here.
-    Ok(run(&mut ladder.borrow_mut(), op, values, &mut Program(lisp)))
+    loop {
+        let values = operands(lisp, op, arguments)?;
+        // Nothing in an operation calls back into Lisp, so the ladder is free here.
+        let outcome = run(&mut ladder.borrow_mut(), op, values, &mut Program(lisp));
+        match &outcome {
+            // Who goes on after Ctrl-C has the whole call made again.
+            Err(error) if error.kind() == ErrorKind::Interrupt => lisp.poll()?,
+            _ => return Ok(outcome),
+        }
+    }
 }
 
 /// The arguments as the operation takes them.

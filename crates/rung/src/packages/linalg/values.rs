@@ -3,7 +3,7 @@
 
 use crate::packages::quantized;
 use rung_array::{Array, Number};
-use rung_base::{ErrorKind, Shape};
+use rung_base::{ErrorKind, Shape, memory};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::object::{Foreign, Object};
 use rung_lisp::package::KEYWORD;
@@ -70,6 +70,13 @@ fn list_to_operation(lisp: &Lisp, list: &Value) -> Outcome<rung_ops::Value> {
     let mut items = Vec::new();
     let mut elements = list.elements();
     for element in &mut elements {
+        if items.len() == items.capacity() {
+            // As much again, or an error: a list has any length.
+            let more = items.len().max(4);
+            let grown = items.try_reserve(more);
+            let bytes = memory::bytes_of::<rung_ops::Value>(items.len() + more);
+            grown.map_err(|_| memory::lack(bytes, "the elements of a list"))?;
+        }
         items.push(to_operation(lisp, &element)?);
     }
     match elements.rest().is_nil() {
@@ -91,13 +98,14 @@ fn packed_double(lisp: &Lisp, array: &rung_lisp::object::GeneralArray) -> Outcom
         _ => Shape::new(array.dimensions.borrow().iter().copied())?,
     };
     let elements = array.active();
-    let doubles: Result<Vec<f64>, &Value> =
-        elements.iter().map(|e| numbers::to_double(e).ok_or(e)).collect();
-    let doubles = doubles.map_err(|element| {
-        let text = format!("array element is not a real number: {}", lisp.brief(element));
-        let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
-        Escape::from(e.in_package("linalg"))
-    })?;
+    let mut doubles = memory::room(elements.len(), || format!("the elements of shape {shape}"))?;
+    for element in elements.iter() {
+        doubles.push(numbers::to_double(element).ok_or_else(|| {
+            let text = format!("array element is not a real number: {}", lisp.brief(element));
+            let e = rung_base::Error::new(ErrorKind::Type, text);
+            Escape::from(e.in_package("linalg"))
+        })?);
+    }
     Ok(Array::from_slice(&doubles, shape)?)
 }
 
