@@ -6,6 +6,13 @@ mod common;
 
 use common::{Folder, ran, run, run_in, rung};
 
+/// What is said of a machine that does other work meanwhile, as one that runs tests does.
+const BUSY: &str = "other work held the cores";
+
+fn without_busy(said: &str) -> Vec<&str> {
+    said.lines().filter(|line| !line.contains(BUSY)).collect()
+}
+
 fn threads(folder: &Folder, count: &str, words: &[&str]) -> common::Ran {
     ran(rung(folder).env("RUNG_THREADS", count).args(words).output().unwrap())
 }
@@ -14,8 +21,9 @@ fn threads(folder: &Folder, count: &str, words: &[&str]) -> common::Ran {
 fn tune_writes_a_file_that_runs_and_doctor_use() {
     let folder = Folder::new();
     let tuned = threads(&folder, "1", &["tune", "--quick"]);
-    assert_eq!((tuned.code, tuned.err.lines().count()), (Some(0), 1), "{}", tuned.err);
-    assert!(tuned.err.starts_with("wrote ") && tuned.err.contains("costs.toml, "), "{}", tuned.err);
+    let said = without_busy(&tuned.err);
+    assert_eq!((tuned.code, said.len()), (Some(0), 1), "{}", tuned.err);
+    assert!(said[0].starts_with("wrote ") && said[0].contains("costs.toml, "), "{}", tuned.err);
     assert!(tuned.out.contains("; 1 thread\n") && tuned.out.contains("default"), "{}", tuned.out);
     let file = folder.0.join(".config/rung/costs.toml");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -50,7 +58,7 @@ fn tune_writes_the_file_that_costs_names_and_prints_json() {
     std::fs::create_dir(folder.0.join("mine")).unwrap();
     let words = ["tune", "--quick", "--json", "--costs=mine/c.toml"];
     let tuned = threads(&folder, "1", &words);
-    assert_eq!((tuned.code, tuned.err.as_str()), (Some(0), ""), "{}", tuned.err);
+    assert_eq!((tuned.code, without_busy(&tuned.err).len()), (Some(0), 0), "{}", tuned.err);
     let value: serde_json::Value = serde_json::from_str(&tuned.out).unwrap();
     assert_eq!(value["file"], "mine/c.toml");
     assert!(value["measured"][0]["lanes"]["product"][0].as_f64().unwrap() > 0.0);

@@ -58,7 +58,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    pub(crate) fn new(inner: Arc<dyn Any + Send + Sync>, bytes: usize) -> Buffer {
+    /// So many bytes of a device, which alone knows what `inner` is.
+    pub fn new(inner: Arc<dyn Any + Send + Sync>, bytes: usize) -> Buffer {
         Buffer { inner, start: 0, bytes, capacity: bytes }
     }
 
@@ -132,6 +133,8 @@ pub struct Info {
     pub max_buffers: u32,
     /// Most groups of a launch along one axis.
     pub max_groups: u32,
+    /// Most invocations of one group.
+    pub max_invocations: u32,
     /// Bytes of its largest memory, where the driver tells.
     pub memory: Option<u64>,
     /// The exact replacements that its kernels use.

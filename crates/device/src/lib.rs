@@ -12,6 +12,6 @@ mod self_test;
 mod wgpu;
 
 pub use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome, PART};
-pub use crate::probe::{Adapter, Reason, Survey, adapters, probe, probe_with};
+pub use crate::probe::{Adapter, Mask, Reason, Survey, adapters, probe, probe_with};
 pub use crate::residency::{Handle, Held, Layout, Moved, Residency};
 pub(crate) use crate::wgpu::sized;

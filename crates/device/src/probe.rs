@@ -57,7 +57,7 @@ pub fn probe(choice: &DeviceChoice) -> Result<Arc<dyn Device>, Reason> {
     match choice {
         DeviceChoice::None => Err(Reason("hidden by RUNG_DEVICE=none".to_string())),
         DeviceChoice::Auto => automatic(),
-        DeviceChoice::Named(name) => named(name, Variants::default()),
+        DeviceChoice::Named(name) => named(name, Mask::default()),
     }
 }
 
@@ -67,7 +67,7 @@ fn automatic() -> Result<Arc<dyn Device>, Reason> {
     for adapter in &adapters {
         let tried = match summary(&adapter.get_info()).unusable {
             Some(reason) => Err(Reason(reason)),
-            None => start(adapter, Variants::default()),
+            None => start(adapter, Mask::default()),
         };
         match tried {
             Ok(device) => return Ok(device),
@@ -77,13 +77,30 @@ fn automatic() -> Result<Arc<dyn Device>, Reason> {
     Err(first_reason.unwrap_or_else(|| Reason("no GPU adapter".to_string())))
 }
 
-/// As `probe` for a name, with these replacements in use from the start. For tests, which run the
-/// software variants on a device that does not need them.
-pub fn probe_with(name: &str, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
-    named(name, variants)
+/// What a test takes away from an adapter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mask {
+    /// The replacements in use from the start, and the types that are not there.
+    pub variants: Variants,
+    /// No subgroup operations.
+    pub without_subgroups: bool,
+    /// Groups of 256 invocations at most, the least that is needed.
+    pub smallest_groups: bool,
 }
 
-fn named(name: &str, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
+impl From<Variants> for Mask {
+    fn from(variants: Variants) -> Mask {
+        Mask { variants, ..Mask::default() }
+    }
+}
+
+/// As `probe` for a name, with something taken away. For tests, which run the software variants on a
+/// device that does not need them.
+pub fn probe_with(name: &str, mask: impl Into<Mask>) -> Result<Arc<dyn Device>, Reason> {
+    named(name, mask.into())
+}
+
+fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
     if name.to_ascii_lowercase().starts_with("cuda:") {
         return Err(Reason("CUDA is not built into this version".to_string()));
     }
@@ -97,12 +114,12 @@ fn named(name: &str, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
     };
     match summary(&adapter.get_info()) {
         Adapter { software: false, unusable: Some(reason), .. } => Err(Reason(reason)),
-        _ => start(adapter, variants),
+        _ => start(adapter, mask),
     }
 }
 
-fn start(adapter: &wgpu::Adapter, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
-    let mut device = open(adapter, variants).map_err(Reason)?;
+fn start(adapter: &wgpu::Adapter, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
+    let mut device = open(adapter, mask).map_err(Reason)?;
     self_test::run(&mut device).map_err(Reason)?;
     Ok(Arc::new(device))
 }

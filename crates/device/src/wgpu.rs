@@ -178,6 +178,12 @@ impl WgpuDevice {
             let text = format!("kernel {}: wrong number of buffers or parameters", kernel.key);
             return Err(Failure::new(FailureCode::Compile, text));
         }
+        let invocations: u32 = kernel.workgroup.iter().product();
+        if invocations > self.info.max_invocations {
+            let most = self.info.max_invocations;
+            let text = format!("a group of {invocations} invocations, {most} there may be");
+            return Err(Failure::new(FailureCode::Grid, text));
+        }
         if launch.groups.iter().any(|&g| g > self.info.max_groups) {
             return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
         }

@@ -126,6 +126,9 @@ fn node_value(node: &Node, width: Width, name: &str, tables: &[&'static [u64]]) 
         Node::RealSelect(mask, yes, no) | Node::BitsSelect(mask, yes, no) => {
             format!("select(v{no}, v{yes}, v{mask})")
         }
+        Node::BitsQuotient(a, b) => {
+            format!("select(v{a} / max(v{b}, 1{0}), 0{0}, v{b} == 0{0})", w.suffix)
+        }
         Node::BitsAnd(a, b) => infix(a, "&", b),
         Node::BitsOr(a, b) => infix(a, "|", b),
         Node::BitsXor(a, b) => infix(a, "^", b),

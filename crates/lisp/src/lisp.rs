@@ -22,6 +22,7 @@ use crate::library::Library;
 use crate::machine::{Control, NO_OPS, Stacks};
 use crate::object::Object;
 use crate::package::{Access, PackageId, Packages};
+use crate::packed::Fetches;
 use crate::source::{Sources, Span};
 use crate::symbol::{self, Symbol, SymbolTable};
 use crate::value::Value;
@@ -93,6 +94,8 @@ pub struct Lisp {
     pub(crate) step: Option<Span>,
     /// The same of the runs of the machine that wait for a native.
     pub(crate) outer_sites: Vec<Site>,
+    /// The forms that brought arrays home, since the embedder asked last.
+    pub(crate) fetches: RefCell<HashMap<Option<Span>, Fetches>>,
     /// The frames at the last unhandled condition, innermost first: the name of the function and
     /// where in it.
     pub(crate) backtrace: Vec<(Value, Option<Span>)>,
@@ -207,6 +210,7 @@ impl Lisp {
             site: None,
             step: None,
             outer_sites: Vec::new(),
+            fetches: RefCell::default(),
             backtrace: Vec::new(),
             frame_locals: Vec::new(),
             console: None,
@@ -307,6 +311,22 @@ impl Lisp {
     /// The form that called the running native.
     pub fn call_span(&self) -> Option<Span> {
         self.step.or_else(|| self.site.as_ref().and_then(site_span))
+    }
+
+    /// The forms that brought arrays home since the last time this was asked, in the order of the
+    /// text.
+    pub fn take_fetches(&self) -> Vec<(Option<Span>, Fetches)> {
+        let mut all: Vec<_> = self.fetches.take().into_iter().collect();
+        all.sort_by_key(|(span, _)| span.map(|span| (span.source, span.start)));
+        all
+    }
+
+    /// Charges the running form with arrays that came home.
+    #[cold]
+    pub(crate) fn charge(&self, more: Fetches) {
+        let mut fetches = self.fetches.borrow_mut();
+        let known = fetches.entry(self.caller_span()).or_default();
+        *known = Fetches { count: known.count + more.count, bytes: known.bytes + more.bytes };
     }
 
     /// The innermost form with a place, from the running native outwards.

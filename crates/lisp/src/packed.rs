@@ -6,7 +6,58 @@
 
 use rung_array::Array;
 use rung_base::{ElementType, Result, Shape};
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Arrays that were brought home: how many, and the bytes of their storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fetches {
+    /// How many.
+    pub count: u64,
+    /// The bytes of their storage.
+    pub bytes: u64,
+}
+
+/// How many threads have fetches that no form is charged with yet: one look at this is all that a
+/// call pays for them.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static FETCHES: Cell<Fetches> = const { Cell::new(Fetches { count: 0, bytes: 0 }) };
+}
+
+/// Brings the elements of an array home for the form that is running, which is charged with it.
+#[inline]
+pub fn bring_home(array: &Array) -> Result<()> {
+    if array.is_home() { Ok(()) } else { fetch(array) }
+}
+
+#[cold]
+fn fetch(array: &Array) -> Result<()> {
+    array.home()?;
+    let Fetches { count, bytes } = FETCHES.get();
+    if count == 0 {
+        WAITING.fetch_add(1, Ordering::Relaxed);
+    }
+    FETCHES.set(Fetches { count: count + 1, bytes: bytes + array.storage_length() as u64 });
+    Ok(())
+}
+
+/// What was brought home since the last time that this was asked.
+#[inline]
+pub(crate) fn fetched() -> Option<Fetches> {
+    if WAITING.load(Ordering::Relaxed) == 0 { None } else { taken() }
+}
+
+#[cold]
+fn taken() -> Option<Fetches> {
+    let fetches = FETCHES.take();
+    if fetches.count == 0 {
+        return None;
+    }
+    WAITING.fetch_sub(1, Ordering::Relaxed);
+    Some(fetches)
+}
 
 /// A packed array of the language.
 pub struct Packed(RefCell<Array>);
@@ -58,7 +109,7 @@ impl Packed {
     #[inline]
     pub fn read(&self) -> Result<Ref<'_, Array>> {
         let array = self.0.borrow();
-        array.home()?;
+        bring_home(&array)?;
         Ok(array)
     }
 
@@ -66,7 +117,7 @@ impl Packed {
     #[inline]
     pub fn write(&self) -> Result<RefMut<'_, Array>> {
         let array = self.0.borrow_mut();
-        array.home()?;
+        bring_home(&array)?;
         Ok(array)
     }
 

@@ -73,6 +73,8 @@ pub enum Node {
     MaskNot(Id),
     /// The n-th argument of a definition of integers.
     BitsInput(u32),
+    /// Without a sign; 0 of a zero divisor.
+    BitsQuotient(Id, Id),
 }
 
 impl Node {
@@ -104,6 +106,7 @@ impl Node {
             | BitsAdd(a, b)
             | BitsSub(a, b)
             | BitsMul(a, b)
+            | BitsQuotient(a, b)
             | BitsAnd(a, b)
             | BitsOr(a, b)
             | BitsXor(a, b)
@@ -128,9 +131,10 @@ impl Node {
             MaskConstant(_) | RealLess(..) | RealLessEqual(..) | RealEqual(..) | BitsLess(..)
             | BitsEqual(..) | MaskAnd(..) | MaskOr(..) | MaskNot(_) => Kind::Mask,
             BitsInput(_) | BitsConstant(_) | ToBits(_) | BitsAdd(..) | BitsSub(..)
-            | BitsMul(..) | BitsAnd(..) | BitsOr(..) | BitsXor(..) | BitsNot(_) | ShiftLeft(..)
-            | ShiftRight(..) | ShiftRightSigned(..) | ShiftLeftBy(..) | ShiftRightBy(..)
-            | BitsSelect(..) | HighProduct(..) | Lookup(..) => Kind::Bits,
+            | BitsMul(..) | BitsQuotient(..) | BitsAnd(..) | BitsOr(..) | BitsXor(..)
+            | BitsNot(_) | ShiftLeft(..) | ShiftRight(..) | ShiftRightSigned(..)
+            | ShiftLeftBy(..) | ShiftRightBy(..) | BitsSelect(..) | HighProduct(..)
+            | Lookup(..) => Kind::Bits,
         }
     }
 
@@ -160,6 +164,7 @@ impl Node {
             BitsAdd(a, b) => BitsAdd(to(a), to(b)),
             BitsSub(a, b) => BitsSub(to(a), to(b)),
             BitsMul(a, b) => BitsMul(to(a), to(b)),
+            BitsQuotient(a, b) => BitsQuotient(to(a), to(b)),
             BitsAnd(a, b) => BitsAnd(to(a), to(b)),
             BitsOr(a, b) => BitsOr(to(a), to(b)),
             BitsXor(a, b) => BitsXor(to(a), to(b)),
@@ -248,14 +253,18 @@ impl Graph {
             let bits = |id: Id| load(values[id as usize]);
             let real = |id: Id| R::from_bits(bits(id));
             let mask = |id: Id| values[id as usize] != 0;
-            let value = if let Node::Input(n) | Node::BitsInput(n) = node {
-                arguments.get(*n as usize).copied().unwrap_or(0) & self.width.mask()
-            } else {
-                match node.kind() {
+            let value = match *node {
+                Node::Input(n) | Node::BitsInput(n) => {
+                    arguments.get(n as usize).copied().unwrap_or(0) & self.width.mask()
+                }
+                Node::BitsQuotient(a, b) => {
+                    values[a as usize].checked_div(values[b as usize]).unwrap_or(0)
+                }
+                _ => match node.kind() {
                     Kind::Real => store(real_value(node, real, bits, mask).bits()),
                     Kind::Bits => store(bits_value(node, real, bits, mask)),
                     Kind::Mask => mask_value(node, real, bits, mask) as u64,
-                }
+                },
             };
             values.push(value);
         }

@@ -4,7 +4,7 @@
 
 use crate::function::{IntegerBinary, Unary, WholeBinary};
 use crate::pair_functions::with_sign;
-use crate::real::Real;
+use crate::real::{Mask, Real};
 use crate::rounding::Floor;
 use crate::whole::Whole;
 use core::num::Wrapping;
@@ -93,16 +93,27 @@ impl Division for Mod {
     }
 }
 
-impl IntegerBinary for Mod {
+impl WholeBinary for Mod {
     /// 0 for a zero divisor, which callers refuse first.
     #[inline(always)]
-    fn at(a: i64, b: i64) -> i64 {
-        if b == 0 {
-            return 0;
-        }
-        let rest = a.wrapping_rem(b);
-        if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+    fn at<I: Whole>(a: I, b: I) -> I {
+        let rest = a.wrapping_sub(b.wrapping_mul(floor_of(a, b)));
+        let zero = I::constant(0);
+        I::select(b.equal(zero), zero, rest)
     }
+}
+
+/// The quotient of two integers, rounded down, by their magnitudes: that of the smallest number is 2^63
+/// without a sign. It wraps for the smallest number by -1, and is 0 or -1 for a zero divisor.
+#[inline(always)]
+fn floor_of<I: Whole>(a: I, b: I) -> I {
+    let (zero, one) = (I::constant(0), I::constant(1));
+    let (x, y) = (a.wrapping_abs(), b.wrapping_abs());
+    let quotient = x.quotient(y);
+    let rest = x.wrapping_sub(y.wrapping_mul(quotient));
+    let up = I::select(rest.equal(zero), zero, one);
+    let negative = quotient.wrapping_add(up).wrapping_neg();
+    I::select(a.xor(b).less(zero), negative, quotient)
 }
 
 /// The quotient rounded down to a whole number.
@@ -137,16 +148,12 @@ impl Division for FloorDivide {
     }
 }
 
-impl IntegerBinary for FloorDivide {
+impl WholeBinary for FloorDivide {
     /// Wraps for the smallest number by -1; 0 for a zero divisor, which callers refuse first.
     #[inline(always)]
-    fn at(a: i64, b: i64) -> i64 {
-        if b == 0 {
-            return 0;
-        }
-        let quotient = a.wrapping_div(b);
-        let inexact = a.wrapping_rem(b) != 0;
-        if inexact && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+    fn at<I: Whole>(a: I, b: I) -> I {
+        let zero = I::constant(0);
+        I::select(b.equal(zero), zero, floor_of(a, b))
     }
 }
 
@@ -162,14 +169,6 @@ macro_rules! integers {
     };
 }
 integers! {
-    /// a moved b places to the left, or -b places to the right with its sign repeated; every
-    /// place beyond 63 counts.
-    Shift: |a, b| match b {
-        0..=63 => a << b,
-        64.. => 0,
-        -63..=-1 => a >> -b,
-        _ => a >> 63,
-    };
     /// a raised to b, wrapping; 0 for a negative b, which callers refuse first.
     IntegerPower: |a, b| {
         let (mut result, mut square, mut left) = (1i64, a, b.max(0));
@@ -196,6 +195,20 @@ macro_rules! wholes {
     };
 }
 wholes! {
+    /// a moved b places to the left, or -b places to the right with its sign repeated; every
+    /// place beyond 63 counts.
+    Shift: |a, b| {
+        let (zero, most) = (I::constant(0), I::constant(63));
+        let right = b.less(zero);
+        // The smallest number is its own magnitude, and negative.
+        let places = b.wrapping_abs();
+        let near = places.and(most);
+        let far = most.less(places).or(places.less(zero));
+        let sign = I::select(a.less(zero), I::constant(-1), zero);
+        let to_right = I::select(far, sign, a.xor(sign).shift_right(near).xor(sign));
+        let to_left = I::select(far, zero, a.shift_left(near));
+        I::select(right, to_right, to_left)
+    };
     /// The bits that both have.
     BitAnd: |a, b| a.and(b);
     /// The bits that one has at least.

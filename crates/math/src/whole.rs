@@ -22,6 +22,12 @@ pub trait Whole: Copy {
     fn or(self, other: Self) -> Self;
     /// The bits in which they differ.
     fn xor(self, other: Self) -> Self;
+    /// Moved n places to the left; n is 0 to 63.
+    fn shift_left(self, n: Self) -> Self;
+    /// Moved n places to the right as bits without a sign; n is 0 to 63.
+    fn shift_right(self, n: Self) -> Self;
+    /// The quotient of two numbers without a sign, towards 0; anything of a zero divisor.
+    fn quotient(self, other: Self) -> Self;
     /// Signed comparison.
     fn less(self, other: Self) -> Self::Mask;
     /// Equality.
@@ -92,6 +98,18 @@ impl Whole for i64 {
     #[inline(always)]
     fn xor(self, other: i64) -> i64 {
         self ^ other
+    }
+    #[inline(always)]
+    fn shift_left(self, n: i64) -> i64 {
+        self << (n & 63)
+    }
+    #[inline(always)]
+    fn shift_right(self, n: i64) -> i64 {
+        (self as u64 >> (n & 63)) as i64
+    }
+    #[inline(always)]
+    fn quotient(self, other: i64) -> i64 {
+        (self as u64).checked_div(other as u64).unwrap_or(0) as i64
     }
     #[inline(always)]
     fn less(self, other: i64) -> bool {

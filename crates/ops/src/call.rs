@@ -430,11 +430,16 @@ pub(crate) fn cells<T: Clone + Default>(call: &Call) -> Result<Vec<T>> {
 
 /// The bytes of the operands and of all results.
 pub(crate) fn bytes_of_call(call: &Call) -> u64 {
+    bytes_of(&call.operands).saturating_add(bytes_of_results(call))
+}
+
+/// The bytes of all results.
+pub(crate) fn bytes_of_results(call: &Call) -> u64 {
     let bytes =
         |shape: &Shape, t: ElementType| (shape.size() as u64).saturating_mul(t.size() as u64);
     let results = std::iter::once(bytes(&call.shape, call.raw));
     let more = call.more.iter().map(|output| bytes(&output.shape, output.raw));
-    results.chain(more).fold(bytes_of(&call.operands), u64::saturating_add)
+    results.chain(more).fold(0, u64::saturating_add)
 }
 
 /// The elements of `a` in row-major order as `T`, for the plain loops.

@@ -113,6 +113,8 @@ pub struct Calls {
     rows: HashMap<Key, Row>,
     /// Bytes that went up and down between calls: arrays that the program itself read.
     between: (u64, u64),
+    /// The forms that brought arrays home, how often and how many bytes.
+    reads: Vec<(Option<Site>, u64, u64)>,
 }
 
 /// What happened to one call.
@@ -142,6 +144,14 @@ impl Calls {
     /// Counts bytes that moved while no operation ran.
     pub fn add_between(&mut self, up: u64, down: u64) {
         self.between = (self.between.0 + up, self.between.1 + down);
+    }
+
+    /// Counts arrays that a form brought home by reading them; the bytes are among those between calls.
+    pub fn add_reads(&mut self, site: Option<Site>, count: u64, bytes: u64) {
+        match self.reads.iter_mut().find(|(known, ..)| *known == site) {
+            Some(known) => (known.1, known.2) = (known.1 + count, known.2 + bytes),
+            None => self.reads.push((site, count, bytes)),
+        }
     }
 
     /// All bytes that went up and down.
@@ -177,6 +187,9 @@ impl Calls {
     /// Adds the rows of a part of the run that was counted by itself.
     pub fn merge(&mut self, part: Calls) {
         self.add_between(part.between.0, part.between.1);
+        for (site, count, bytes) in part.reads {
+            self.add_reads(site, count, bytes);
+        }
         let mut rows: Vec<_> = part.rows.into_iter().collect();
         rows.sort_by_key(|(_, row)| row.order);
         for (key, more) in rows {
@@ -257,7 +270,18 @@ impl Calls {
                 let _ = writeln!(out, "{note}");
             }
         }
-        out + &self.totals() + &self.most_moved(place)
+        out + &self.totals() + &self.most_moved(place) + &self.most_read(place)
+    }
+
+    /// The three forms that brought most bytes home by reading arrays.
+    fn most_read(&self, place: &dyn Fn(Site) -> String) -> String {
+        let mut reads = self.reads.clone();
+        reads.sort_by_key(|(.., bytes)| std::cmp::Reverse(*bytes));
+        let line = |(site, count, bytes): &(Option<Site>, u64, u64)| {
+            let place = site.map_or_else(|| "elsewhere".into(), place);
+            format!("  read here: {place} x{count}, down {}\n", size(*bytes))
+        };
+        reads.iter().take(3).map(line).collect()
     }
 
     fn totals(&self) -> String {
@@ -338,9 +362,15 @@ impl Calls {
         }
         let (up, down) = self.moved();
         let transfers = json!({"up": up, "down": down});
+        let read = |(site, count, bytes): &(Option<Site>, u64, u64)| {
+            json!({
+                "place": site.map_or_else(String::new, place), "count": count, "down": bytes,
+            })
+        };
+        let reads: Vec<serde_json::Value> = self.reads.iter().map(read).collect();
         json!({
             "schema": 1, "calls": calls, "declines": declines, "transfers": transfers,
-            "totals": self.by_rung(),
+            "reads": reads, "totals": self.by_rung(),
         })
     }
 }

@@ -6,11 +6,11 @@ use crate::broadcast::{
     of_two, operation, pairwise, quick, zipped,
 };
 use crate::call::{Call, Context, Prepared, Types, at_compute_type, at_type, types_of};
-use crate::decline::Answer;
+use crate::decline::{Answer, Decline};
 use crate::record::{
-    Arithmetic, Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Quick, Rungs,
-    required,
+    Arithmetic, Definition, Exactness, Family, Kind, Offer, Op, Quick, Rungs, required,
 };
+use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result};
@@ -78,23 +78,27 @@ pub const OPS: &[Op] = &[
         doc: "The bits of an integer moved n places to the left; to the right for negative n, \
               repeating the sign.",
         example: "(la:shift #u8(1 3) 2) => #(4 12)",
-        ..bitwise::<math::Shift>(prepare_shift)
+        ..bits::<math::Shift>(prepare_shift)
     },
 ];
 
-const BYTES: &str = "how far a shift goes is seen element by element";
-
-const fn division<F: Division>() -> Op {
-    let rungs = Rungs::processor(
+const fn division<F: Division + WholeBinary>() -> Op {
+    let rungs = Rungs::with_device(
         Definition::One(division_portable::<F>),
         division_lanes::<F>,
-        "the steps of an exact remainder depend on the elements",
+        Offer::ResidentOnly,
+        division_device::<F>,
     );
     Op { samples: division_samples, ..operation(prepare_division, rungs) }
 }
 
-const fn bitwise<F: IntegerBinary>(prepare: crate::record::Prepare) -> Op {
-    let rungs = Rungs::processor(Definition::One(integer_portable::<F>), integer_lanes::<F>, BYTES);
+const fn bits<F: WholeBinary>(prepare: crate::record::Prepare) -> Op {
+    let rungs = Rungs::with_device(
+        Definition::One(integer_portable::<F>),
+        integer_lanes::<F>,
+        Offer::ResidentOnly,
+        integer_device::<F>,
+    );
     Op {
         parameters: PAIR,
         result: "an array of the common shape and the widest type; bits stay bits",
@@ -102,13 +106,6 @@ const fn bitwise<F: IntegerBinary>(prepare: crate::record::Prepare) -> Op {
         samples: samples::whole_pairs,
         ..operation(prepare, rungs)
     }
-}
-
-/// The same where a device has it too.
-const fn bits<F: IntegerBinary + WholeBinary>(prepare: crate::record::Prepare) -> Op {
-    let plain = bitwise::<F>(prepare);
-    let member = Member { offer: Offer::ResidentOnly, run: integer_device::<F> };
-    Op { rungs: Rungs { device: Entry::Has(member), ..plain.rungs }, ..plain }
 }
 
 const INTEGERS: &[ElementType] =
@@ -191,6 +188,14 @@ fn division_portable<F: Division>(call: &Call) -> Result<Array> {
 fn division_lanes<F: Division>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     at_compute_type!(call, T => zipped::<T, T>(call, lanes, |a, b| F::float(a, b)),
         integer_lanes::<F>(call, lanes))
+}
+
+/// Of integers; the steps of an exact remainder of floats depend on the elements.
+fn division_device<F: WholeBinary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    match call.wanted(0).is_float() {
+        true => Ok(Answer::Declined(Decline::Type(call.wanted(0)))),
+        false => integer_device::<F>(call, trip),
+    }
 }
 
 fn division_samples() -> Vec<Sample> {

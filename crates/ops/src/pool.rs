@@ -9,8 +9,10 @@ use crate::call::{
 use crate::decline::Answer;
 use crate::explain::packed;
 use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, required};
+use crate::round_trip::RoundTrip;
 use crate::rowwise::{MEMBER, is_half};
 use crate::samples::{self, Sample};
+use crate::select::sums;
 use crate::value::Value;
 use crate::windows::{
     Layout, at, floats, largest_device, list_of, means_device, planes_call, shaped, shares_device,
@@ -55,7 +57,12 @@ pub const OPS: &[Op] = &[
         ],
         result: "an array of dy's type",
         prepare: prepare_largest_gradient,
-        rungs: Rungs::processor(Definition::One(unpool_portable), unpool_lanes, CHECKED),
+        rungs: Rungs::with_device(
+            Definition::One(unpool_portable),
+            unpool_lanes,
+            Offer::ResidentOnly,
+            unpool_device,
+        ),
         samples: largest_gradient_samples,
         example: "(linalg::%la-max-pool-grad #d((((1 2)))) #d((((1 1)))) '(1 1 1 3)) => \
                   #d((((0.0 3.0 0.0))))",
@@ -113,8 +120,6 @@ pub const OPS: &[Op] = &[
         ..MEMBER
     },
 ];
-
-const CHECKED: &str = "its positions are read and checked here, and are as many as its elements";
 
 const POOL: &[Parameter] = &[
     required("x", Kind::Array),
@@ -258,6 +263,11 @@ fn unpool_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         drivers::unpool(lanes, planes, positions, source, out);
     }))
     .map(Answer::Done)
+}
+
+/// The same; the positions go up.
+fn unpool_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    sums(trip, &call.operands[0], positions_of(call)?, &call.shape)
 }
 
 fn prepare_means(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {

@@ -42,6 +42,7 @@ pub struct KernelCache {
     kernels: Cache<Key, Arc<Kernel>>,
     pointwise: Cache<Pointwise, Arc<Kernel>>,
     products: Cache<ProductKey, Arc<Kernel>>,
+    cells: Cache<[ElementType; 3], Arc<Kernel>>,
     folds: Cache<(Fold, FoldTypes), FoldKernels>,
     positions: Cache<(Seek, [ElementType; 2]), PositionKernels>,
     scans: Cache<(Scan, [ElementType; 2]), ScanKernels>,
@@ -78,6 +79,7 @@ impl KernelCache {
         self.kernels.count()
             + self.pointwise.count()
             + self.products.count()
+            + self.cells.count()
             + self.folds.count()
             + self.positions.count()
             + self.scans.count()
@@ -209,6 +211,15 @@ impl<'a> RoundTrip<'a> {
         make: impl FnOnce() -> Result<Kernel>,
     ) -> Result<Arc<Kernel>> {
         self.cache.products.get(key, || make().map(Arc::new))
+    }
+
+    /// The kernel of cells that are folds over two operands and a result of these types.
+    pub fn cell_kernel(
+        &self,
+        types: [ElementType; 3],
+        make: impl FnOnce() -> Result<Kernel>,
+    ) -> Result<Arc<Kernel>> {
+        self.cache.cells.get(types, || make().map(Arc::new))
     }
 
     /// The kernels of a fold, made when they are first needed.

@@ -2,12 +2,14 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
-    Call, Context, Detail, Prepared, Run, at_compute_type, bytes_of, elements, laid, types_of, waiting,
+    Call, Context, Detail, Prepared, Run, at_compute_type, bytes_of, elements, laid, types_of,
+    waiting,
 };
 use crate::decline::Answer;
 use crate::explain::packed;
 use crate::record::{
-    Definition, Entry, Family, Kind, NO_LIBRARY, Offer, Op, Package, Rungs, keyword, required,
+    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Rungs, keyword,
+    required,
 };
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -17,6 +19,7 @@ use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
 use rung_lanes::histogram::Bins;
 use rung_lanes::search::{Ascending, Samples};
+use rung_lanes::sort::Sortable;
 use rung_math::fold::sum;
 use rung_math::locate::{bin, edges, interpolate};
 use rung_math::order::{Ordered, place};
@@ -24,7 +27,7 @@ use smallvec::smallvec;
 
 mod device;
 
-use device::{bins_device, interp_device, search_device};
+use device::{bincount_device, bins_device, interp_device, search_device};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -47,6 +50,8 @@ pub const OPS: &[Op] = &[
                 of(0, samples::hard(&[20], 5.0)),
                 of(1, samples::hard(&[3, 7], 5.0)),
                 of(100, samples::hard(&[3000], 5.0)),
+                of(1000, samples::hard(&[20], 600.0)),
+                [of(1000, samples::hard(&[20], 600.0)), side()].concat(),
                 [of(17, samples::hard(&[40], 5.0)), side()].concat(),
                 [of(1000, samples::counting(&[5000], 40)), side()].concat(),
                 of(10, samples::number(1.5)),
@@ -135,7 +140,7 @@ pub const OPS: &[Op] = &[
             portable: Definition::One(bincount_portable),
             lanes: Entry::None("one addition a step, each of which may need the one before it"),
             library: Entry::None(NO_LIBRARY),
-            device: Entry::None("its integers are read here to find how many there are"),
+            device: Entry::Has(Member { offer: Offer::ResidentOnly, run: bincount_device }),
         },
         samples: || {
             let weights = || [samples::word("weights"), samples::spread(&[300], 1.0)].to_vec();
@@ -260,14 +265,24 @@ fn search_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let (v, x) = (packed(&call.operands[0])?, packed(&call.operands[1])?);
     Array::build::<i64>(call.shape.clone(), |out| {
         at_compute_type!(call, T => {
-            let (v, x) = (v.as_slice::<T>().unwrap_or(&[]), x.as_slice::<T>().unwrap_or(&[]));
-            Ascending::new(lanes, v).places(lanes, x, flag(call), out);
+            places(lanes, [&v, &x].map(|a| a.as_slice::<T>().unwrap_or(&[])), flag(call), out);
         }, {
-            let (v, x) = (v.as_slice::<i64>().unwrap_or(&[]), x.as_slice::<i64>().unwrap_or(&[]));
-            Ascending::new(lanes, v).places(lanes, x, flag(call), out);
+            places(lanes, [&v, &x].map(|a| a.as_slice::<i64>().unwrap_or(&[])), flag(call), out);
         });
     })
     .map(Answer::Done)
+}
+
+/// How many times as many numbers as keys there are when the keys are looked for one by one: to lay
+/// out the numbers for several keys at once takes longer then.
+const FEW: usize = 32;
+
+fn places<T: Sortable + Ordered>(lanes: &Lanes, [v, x]: [&[T]; 2], right: bool, out: &mut [i64]) {
+    if x.len() < v.len() / FEW {
+        out.iter_mut().zip(x).for_each(|(out, &x)| *out = place(v, x, right) as i64);
+    } else {
+        Ascending::new(lanes, v).places(lanes, x, right, out);
+    }
 }
 
 /// What a histogram counts in.
@@ -467,10 +482,11 @@ fn bincount(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
             let shapes = format!("{text}: {} and {shape}", weights.shape());
             return Err(Error::new(ErrorKind::Shape, shapes));
         }
-        operands.push(weights.convert(ElementType::F64)?);
+        operands.push(waiting(&weights, ElementType::F64)?);
     }
     let positions: Vec<usize> = indices.into_iter().map(|i| i as usize).collect();
-    Ok(Prepared::Call(Box::new(Call {
+    let types = [ElementType::F64];
+    let call = Call {
         op,
         operands,
         given: smallvec![shape],
@@ -484,7 +500,9 @@ fn bincount(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
         family: Family::Fold,
         units: positions.len() as u64,
         detail: Detail::Take { axis: 0, positions },
-    })))
+    };
+    let count = call.operands.len();
+    Ok(Prepared::Call(Box::new(call.at_types(&types[..count]))))
 }
 
 fn bincount_portable(call: &Call) -> Result<Array> {

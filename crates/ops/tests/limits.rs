@@ -10,11 +10,11 @@ mod seeded;
 use faulty::Faulty;
 use rung_array::{Array, SliceSpec};
 use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, Settings, Shape};
-use rung_device::{Device, Info};
+use rung_device::{Device, Info, Mask};
 use rung_kernel::Variants;
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
-use rung_ops::{Decline, Ladder, NoCaller, Value, table};
+use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
 use seeded::{assert_same, run};
 use std::sync::Arc;
 
@@ -120,36 +120,66 @@ fn devices_without_doubles_or_long_integers_decline_or_agree() {
     let masks = [
         Variants { without_f64: true, ..Variants::default() },
         Variants { without_f64: true, without_i64: true, ..Variants::default() },
-    ];
+    ]
+    .map(Mask::from);
     for mask in masks {
         let device = match rung_device::probe_with("llvmpipe", mask) {
             Ok(device) => device,
             // Without either there is no exact fused multiply-add in software.
             Err(reason) => {
-                assert!(mask.without_i64 && reason.to_string().contains("fused multiply-add"));
+                assert!(
+                    mask.variants.without_i64 && reason.to_string().contains("fused multiply-add")
+                );
                 continue;
             }
         };
         assert!(!device.info().f64);
-        let (mut here, mut there) = (portable(), eager(device));
-        for op in table::operations().filter(|op| op.rungs.device.kernel().is_some()) {
-            for sample in (op.samples)() {
-                let of = |keep| sample.iter().map(|v| single(v, keep)).collect::<Vec<Value>>();
-                let context = format!("{} {sample:?}", op.name());
-                let wanted = run(&mut here, op, of(None));
-                let values = of(Some(&there));
-                let got = run(&mut there, op, values);
-                match (wanted, got) {
-                    (Ok(wanted), Ok(got)) => assert_same(&wanted, &got, &context),
-                    (Err(wanted), Err(got)) => {
-                        assert_eq!(wanted.to_string(), got.to_string(), "{context}");
-                    }
-                    (_, Err(e)) => assert_eq!(e.kind(), ErrorKind::Declined, "{context}: {e}"),
-                    (Err(e), Ok(_)) => panic!("{context}: {e}"),
-                }
-            }
+        let mut there = eager(device);
+        for op in members() {
+            check(&mut there, op);
         }
     }
+}
+
+fn members() -> impl Iterator<Item = &'static Op> {
+    table::operations().filter(|op| op.rungs.device.kernel().is_some())
+}
+
+/// The samples of an operation on a device, with singles: the bits of the definition or a decline.
+fn check(there: &mut Ladder, op: &'static Op) {
+    let mut here = portable();
+    for sample in (op.samples)() {
+        let of = |keep| sample.iter().map(|v| single(v, keep)).collect::<Vec<Value>>();
+        let context = format!("{} {sample:?}", op.name());
+        let wanted = run(&mut here, op, of(None));
+        let values = of(Some(there));
+        match (wanted, run(there, op, values)) {
+            (Ok(wanted), Ok(got)) => assert_same(&wanted, &got, &context),
+            (Err(wanted), Err(got)) => {
+                assert_eq!(wanted.to_string(), got.to_string(), "{context}");
+            }
+            (_, Err(e)) => assert_eq!(e.kind(), ErrorKind::Declined, "{context}: {e}"),
+            (Err(e), Ok(_)) => panic!("{context}: {e}"),
+        }
+    }
+}
+
+/// No kernel needs subgroup operations, whatever their size, or more than 256 invocations a group: the
+/// smallest device takes all of them.
+#[test]
+fn the_smallest_device_takes_every_member() {
+    let mask = Mask { without_subgroups: true, smallest_groups: true, ..Mask::default() };
+    let device = rung_device::probe_with("llvmpipe", mask).unwrap();
+    let info = device.info();
+    assert_eq!((info.subgroups, info.max_invocations), (false, 256));
+    let mut there = eager(device);
+    for op in members() {
+        check(&mut there, op);
+    }
+    let json = there.calls.json(&|_| String::new());
+    let declines = json["declines"].as_array().unwrap().iter();
+    let grids: Vec<_> = declines.filter(|d| d["code"] == "grid").collect();
+    assert_eq!(grids, [&serde_json::Value::Null; 0]);
 }
 
 /// The value with every array of its own as single-floats where it has floats, on the ladder's device

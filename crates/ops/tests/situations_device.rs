@@ -6,8 +6,11 @@
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
+#[path = "../../device/tests/lavapipe/idle.rs"]
+mod idle;
 
 use faulty::{Call, Faulty};
+use idle::Idle;
 use rung_array::{Array, Number};
 use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
 use rung_device::Device;
@@ -86,6 +89,23 @@ fn situations_05_memory_that_is_not_there_is_said_before_anything_goes_up() {
     assert_eq!(all, [("memory".into(), "needs 65 MiB, 64 MiB free".into())]);
     assert_eq!((device.calls(Call::Upload), device.calls(Call::Launch)), (0, 0));
     assert_same(&got, &call(&mut without_device(), "matmul", values(&[&a, &b])), "65 MiB");
+}
+
+/// Every call is one launch of a kernel that was made once; what one costs the host is measured by
+/// the example `launch`.
+#[test]
+fn situations_10_a_repeated_call_is_one_launch_of_a_kernel_made_once() {
+    let device = Arc::new(Idle::new(|_, _| std::time::Duration::ZERO));
+    let mut ladder = eager(device.clone());
+    let one = Value::Array(array(ElementType::F32, &[1]));
+    let launch = |ladder: &mut Ladder, times: u64| {
+        let before = device.launches();
+        (0..times).for_each(|_| drop(call(ladder, "exp", vec![one.clone()])));
+        device.launches() - before
+    };
+    assert_eq!(launch(&mut ladder, 1), 1);
+    let made = device.kernels();
+    assert_eq!((launch(&mut ladder, 2_000), device.kernels()), (2_000, made));
 }
 
 /// Kernels that may see 1 MiB of a buffer, and calls on 3 MiB.
@@ -183,6 +203,40 @@ fn situations_22_device_memory_stays_flat() {
         call(&mut ladder, "exp", vec![weights.clone()]);
     }
     assert_eq!(residency.resident(), before);
+}
+
+/// Nothing is there before something is asked for, and the cap is a part of what is free.
+#[test]
+fn situations_23_an_idle_device_is_untouched() {
+    let device = Arc::new(Faulty::new(lavapipe(), None).with_free(1 << 30));
+    let ladder = eager(device.clone());
+    let residency = ladder.residency().unwrap();
+    assert_eq!((residency.resident(), residency.budget()), (0, 1 << 28));
+    let calls = [Call::Allocate, Call::Upload, Call::Launch, Call::Download];
+    assert_eq!(calls.map(|call| device.calls(call)), [0; 4]);
+}
+
+/// Two processes on one device at once: both finish, with the bits of one alone.
+#[test]
+fn situations_23_two_processes_share_a_device() {
+    let a = array(ElementType::F32, &[300, 200]);
+    let b = array(ElementType::F32, &[200, 100]);
+    if std::env::var_os("RUNG_SECOND_PROCESS").is_some() {
+        let (mut there, mut here) = (eager(lavapipe()), without_device());
+        for _ in 0..10 {
+            let got = call(&mut there, "matmul", values(&[&a, &b]));
+            assert_same(&got, &call(&mut here, "matmul", values(&[&a, &b])), "beside another");
+        }
+        return;
+    }
+    let start = || {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["situations_23_two_processes_share_a_device", "--exact"]);
+        command.env("RUNG_SECOND_PROCESS", "1").spawn().unwrap()
+    };
+    for mut process in [start(), start()] {
+        assert!(process.wait().unwrap().success());
+    }
 }
 
 /// 2,000 shapes of one expression compile no more kernels than two shapes do.

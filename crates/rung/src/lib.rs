@@ -50,14 +50,14 @@ impl Session {
     /// The table of `--explain`: what ran where so far, and why not elsewhere.
     pub fn explain_table(&self) -> String {
         let place = |site| packages::place_of(&self.lisp, site);
-        self.ladder.borrow_mut().count_between();
+        packages::count_reads(&self.lisp, &mut self.ladder.borrow_mut());
         self.ladder.borrow().calls.table(&place)
     }
 
     /// The same as one JSON object.
     pub fn explain_json(&self) -> String {
         let place = |site| packages::place_of(&self.lisp, site);
-        self.ladder.borrow_mut().count_between();
+        packages::count_reads(&self.lisp, &mut self.ladder.borrow_mut());
         self.ladder.borrow().calls.json(&place).to_string()
     }
 }

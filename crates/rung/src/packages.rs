@@ -16,6 +16,7 @@ mod quantized;
 mod rational;
 mod safetensors;
 
+pub(crate) use explain::count_reads;
 pub(crate) use linalg::place_of;
 use rung_lisp::Lisp;
 use rung_lisp::native::Native;

@@ -63,7 +63,10 @@ fn npy_and_npz() {
         ),
         ("(npy:write #(1 1/2) \"@/a.npy\") (npy:read \"@/a.npy\")", "#d(1.0 0.5)"),
         ("(npy:write #bf16(1 2) \"@/a.npy\") (npy:read \"@/a.npy\")", "#f(1.0 2.0)"),
-        ("(npy:read \"@/a.npy\" :map t)", "program-error: Unknown keyword argument: MAP"),
+        (
+            "(npy:read \"@/a.npy\" :map t)",
+            "program-error: Unknown keyword argument: MAP [its keywords are :mmap]",
+        ),
         (
             "(npy:read \"@/none.npy\")",
             "file-error: npy: cannot read @/none.npy: No such file or directory (os error 2)",

@@ -130,13 +130,13 @@ fn files_of_separated_values_are_told_their_header_and_their_separator() {
         (
             "1;2\n3;4\n",
             "",
-            ":1: column 0 is no number: \"1;2\"",
+            ":2: column 0 (1;2) is no number: \"3;4\"",
             "another separator? :separator #\\;",
         ),
         (
             "1\t2\n3\t4\n",
             "",
-            ":1: column 0 is no number: \"1\\t2\"",
+            ":2: column 0 (1\t2) is no number: \"3\\t4\"",
             "another separator? :separator #\\Tab",
         ),
         ("a;b\n1,5;2\n", "", ":2: expected 1 fields: got 2", "another separator? :separator #\\;"),

@@ -148,6 +148,30 @@ fn situations_09_small_operations_never_travel() {
     assert_eq!(row, "(1 :LANES 20000 0 0 \"small\" 20000)");
 }
 
+/// Each turn of the loop reads one element of a new array that the device made: the line is named,
+/// with how often it did and the bytes that came.
+#[test]
+fn situations_13_what_a_program_reads_is_charged_to_the_line_that_reads() {
+    let mut session = session(|settings| {
+        settings.explain.value = Explain::Table;
+        settings.gpu.value = true;
+        settings.device.value = rung_base::DeviceChoice::Named("llvmpipe".into());
+    });
+    assert_eq!(session.notices, [""; 0], "install mesa-vulkan-drivers and libvulkan1");
+    session.ladder.borrow_mut().costs.device.make_free();
+    let program = "(let ((x (la:ones '(1000))) (sum 0))\n  (dotimes (i 20)\n    (let ((y (la:exp x)))\n      \
+                   (setq sum (+ sum (aref y i)))))\n  (la:to-list (la:exp x))\n  sum)";
+    session.lisp.eval_text("prog.lisp", program).unwrap();
+    let table = session.explain_table();
+    assert!(table.contains("read here: prog.lisp:4:24 x20, down 156.2 KiB"), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&session.explain_json()).unwrap();
+    let reads = json["reads"].as_array().unwrap();
+    assert_eq!(reads[0]["place"], "prog.lisp:4:24", "{json}");
+    assert_eq!((&reads[0]["count"], &reads[0]["down"]), (&20.into(), &160_000.into()));
+    let bytes: u64 = reads.iter().map(|read| read["down"].as_u64().unwrap()).sum();
+    assert_eq!(json["transfers"]["down"].as_u64().unwrap(), bytes + 8000, "{json}");
+}
+
 #[test]
 fn situations_14_times_end_when_the_results_exist() {
     let mut session = session(|_| {});

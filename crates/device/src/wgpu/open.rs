@@ -3,6 +3,7 @@
 use super::vulkan::extras;
 use super::{BATCH, PARAMETER_BYTES, Trouble, WgpuDevice, block_on, first_line, layout, lock};
 use crate::device::{Failure, FailureCode, Info};
+use crate::probe::Mask;
 use rung_kernel::Variants;
 use std::sync::{Arc, Mutex};
 
@@ -13,11 +14,19 @@ const WANTED: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SUBGROUP)
     .union(wgpu::Features::PIPELINE_CACHE);
 
-/// Opens an adapter with these variants in use from the start; `without_f64` and `without_i64`
-/// leave the feature out. The error is a reason.
-pub(crate) fn open(adapter: &wgpu::Adapter, variants: Variants) -> Result<WgpuDevice, String> {
-    let limits = adapter.limits();
+/// The invocations of a group that every kernel may have.
+const LEAST_INVOCATIONS: u32 = 256;
+
+/// Opens an adapter without what the mask takes away: features and limits are not asked for. The
+/// error is a reason.
+pub(crate) fn open(adapter: &wgpu::Adapter, mask: Mask) -> Result<WgpuDevice, String> {
+    let variants = mask.variants;
+    let mut limits = adapter.limits();
+    if mask.smallest_groups {
+        limits.max_compute_invocations_per_workgroup = LEAST_INVOCATIONS;
+    }
     let mut wanted = WANTED;
+    wanted.set(wgpu::Features::SUBGROUP, !mask.without_subgroups);
     wanted.set(wgpu::Features::SHADER_F64, !variants.without_f64);
     wanted.set(wgpu::Features::SHADER_INT64, !variants.without_i64);
     let offered = adapter.features();
@@ -44,7 +53,11 @@ pub(crate) fn open(adapter: &wgpu::Adapter, variants: Variants) -> Result<WgpuDe
 fn too_small(limits: &wgpu::Limits) -> Option<String> {
     let needs: [(&str, u64, u64); 4] = [
         ("storage buffers", limits.max_storage_buffers_per_shader_stage.into(), 4),
-        ("invocations a group", limits.max_compute_invocations_per_workgroup.into(), 256),
+        (
+            "invocations a group",
+            limits.max_compute_invocations_per_workgroup.into(),
+            LEAST_INVOCATIONS.into(),
+        ),
         ("bytes of group memory", limits.max_compute_workgroup_storage_size.into(), 16 << 10),
         ("bytes of uniform binding", limits.max_uniform_buffer_binding_size, 256),
     ];
@@ -78,6 +91,7 @@ fn describe(
         max_buffer: limits.max_buffer_size,
         max_buffers: limits.max_storage_buffers_per_shader_stage,
         max_groups: limits.max_compute_workgroups_per_dimension,
+        max_invocations: limits.max_compute_invocations_per_workgroup,
         memory: extras.memory,
         variants: Variants {
             without_f64: !f64,

@@ -243,14 +243,14 @@ mod tests {
     use crate::device::{Device, FailureCode};
     use crate::wgpu::{WgpuDevice, block_on, instance, open};
     use rung_base::ElementType;
-    use rung_kernel::{Binding, Kernel, Launch, Variants};
+    use rung_kernel::{Binding, Kernel, Launch};
     use std::sync::Arc;
 
     fn lavapipe() -> WgpuDevice {
         let instance = instance().expect("install libvulkan1 and mesa-vulkan-drivers");
         let adapters = block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
         let named = |a: &&wgpu::Adapter| a.get_info().name.contains("llvmpipe");
-        open(adapters.iter().find(named).expect("lavapipe"), Variants::default()).unwrap()
+        open(adapters.iter().find(named).expect("lavapipe"), crate::probe::Mask::default()).unwrap()
     }
 
     fn counting() -> Launch {

@@ -204,6 +204,29 @@ fn kernels_are_kept_on_disk_and_a_damaged_file_is_written_anew() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// What a driver has compiled is in the file: a second process that compiles nothing leaves the same
+/// file under the same name.
+#[test]
+fn situations_25_the_second_process_finds_its_kernels_compiled() {
+    if is_again() {
+        for name in ["first", "second", "third"] {
+            let kernel = Arc::new(map::kernel(name, &trace_unary::<Square>(Width::F32)));
+            assert_eq!(run(&map::launch(&kernel, 1).unwrap(), &[&[3.0f32]], 1), [9.0]);
+        }
+        return;
+    }
+    let test = "device::situations_25_the_second_process_finds_its_kernels_compiled";
+    let folder = std::env::temp_dir().join(format!("rung-second-{}", std::process::id()));
+    let place = [("XDG_CACHE_HOME", folder.to_str())];
+    again(test, &place);
+    let first = cache_file(&folder).expect("a file of kernels");
+    let compiled = std::fs::read(&first).unwrap();
+    again(test, &place);
+    assert_eq!(cache_file(&folder), Some(first.clone()), "the key repeats");
+    assert!(std::fs::read(&first).unwrap() == compiled, "something was compiled again");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Pages of memory that this process holds.
 #[cfg(target_os = "linux")]
 fn resident_pages() -> usize {

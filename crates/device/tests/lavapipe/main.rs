@@ -11,6 +11,7 @@ mod failing;
 mod faulty;
 mod fill;
 mod fold;
+mod fork;
 mod operands;
 mod product;
 mod residency;

@@ -67,10 +67,12 @@ pub fn launch(kernel: &Arc<Kernel>, p: &Picked) -> Result<Launch> {
     Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(words) })
 }
 
-/// Buffers: x (rows, width), source (sources, width), where each row's sources begin among the
-/// ordered ones (rows + 1), the sources in order of their rows, out (rows, width). One rounding a
-/// step at the element's own width; integers wrap.
-pub fn adding_kernel(element: ElementType) -> Result<Kernel> {
+/// Buffers: x (rows, width) where something is added to, source (sources, width), where each row's
+/// sources begin among the ordered ones (rows + 1), the sources in order of their rows, out (rows,
+/// width). One rounding a step at the element's own width; integers wrap. Without x the sum of a row's
+/// sources begins with 0.
+pub fn adding_kernel(element: ElementType, onto: bool) -> Result<Kernel> {
+    let first = usize::from(onto);
     let computed = Computed::holding(element);
     let part = |buffer, at| cells::read(element, element, computed, buffer, at);
     // As an element and back: the sum as it is stored.
@@ -80,28 +82,31 @@ pub fn adding_kernel(element: ElementType) -> Result<Kernel> {
         ElementType::Bool => "(sum ^ more)",
         _ => "(sum + more)",
     };
+    let own = match onto {
+        true => part("b0", "parameter(2u) + i")?,
+        false => format!("{}(0)", computed.name()),
+    };
+    let (starts, order) = (format!("b{}", first + 1), format!("b{}", first + 2));
+    let place = format!("parameter(3u) + u32({order}[k]) * width + column");
     let text = super::filled_in(
         include_str!("pick_add.wgsl"),
         &[
             ("type", &cells::written_type(element)),
-            ("own", &part("b0", "parameter(2u) + i")?),
-            ("more", &part("b1", "parameter(3u) + u32(b3[k]) * width + column")?),
+            ("own", &own),
+            ("starts", &starts),
+            ("more", &part(&format!("b{first}"), &place)?),
             ("sum", &sum),
             ("value", &cells::written(element, computed, "sum")),
         ],
     );
     let positions = || Binding::read(ElementType::I32);
+    let mut bindings = vec![Binding::read(element); 1 + first];
+    bindings.extend([positions(), positions(), Binding::write(element)]);
     Ok(Kernel {
-        key: format!("pick add {element}"),
-        text: text + &cells::main_over_elements(element, 4),
+        key: format!("pick {} {element}", if onto { "add" } else { "sum" }),
+        text: text + &cells::main_over_elements(element, 3 + first),
         workgroup: [super::GROUP as u32, 1, 1],
-        bindings: vec![
-            Binding::read(element),
-            Binding::read(element),
-            positions(),
-            positions(),
-            Binding::write(element),
-        ],
+        bindings,
         parameter_words: 4,
     })
 }
@@ -115,7 +120,8 @@ pub fn adding(
 ) -> Result<Launch> {
     let [own, source] = offsets;
     let parameters = vec![word(cells)?, word(width)?, word(own)?, word(source)?];
-    let words = cells.div_ceil(per_word(kernel.bindings[4].element));
+    let out = kernel.bindings[kernel.bindings.len() - 1].element;
+    let words = cells.div_ceil(per_word(out));
     Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(words) })
 }
 
@@ -128,7 +134,9 @@ mod tests {
     fn every_element_type_is_picked_and_added() {
         for element in ElementType::ALL {
             compile(&kernel(element).unwrap(), &Variants::default()).unwrap();
-            compile(&adding_kernel(element).unwrap(), &Variants::SOFTWARE).unwrap();
+            for onto in [true, false] {
+                compile(&adding_kernel(element, onto).unwrap(), &Variants::SOFTWARE).unwrap();
+            }
         }
     }
 }

@@ -3,8 +3,8 @@ fn element(i: u32) -> ${type} {
     let row = i / width;
     let column = i - row * width;
     var sum = ${own};
-    let end = u32(b2[row + 1u]);
-    for (var k = u32(b2[row]); k < end; k = k + 1u) {
+    let end = u32(${starts}[row + 1u]);
+    for (var k = u32(${starts}[row]); k < end; k = k + 1u) {
         let more = ${more};
         sum = ${sum};
     }

@@ -9,6 +9,7 @@
 use super::broadcast::{MAX_RANK, View, merged};
 use super::map::element_of;
 use super::{double_words, filled_in, grid_for};
+use crate::cells::{self, Computed};
 use crate::expression::{self, real_name};
 use crate::kernel::{Binding, Kernel, Launch, signed_word, word};
 use rung_base::{ElementType, Error, ErrorKind, Result};
@@ -28,18 +29,41 @@ const BUFFER_WORDS: usize = 2 + MAX_RANK;
 
 /// Buffers: the operands, out. `name` is unique among definitions.
 pub fn kernel(name: &str, program: &RowProgram) -> Kernel {
+    let element = element_of(program.result.width);
+    let stored = vec![element; program.slices];
+    // Nothing is converted.
+    kernel_of(name, program, &stored, element).unwrap_or_else(|e| unreachable!("{e}"))
+}
+
+/// The same for operands of other float types, which are widened, and a result that is rounded to its
+/// type once.
+pub fn kernel_of(
+    name: &str,
+    program: &RowProgram,
+    stored: &[ElementType],
+    writes: ElementType,
+) -> Result<Kernel> {
     let width = program.result.width;
-    let element = element_of(width);
-    let text = Text { program, width };
-    let mut bindings = vec![Binding::read(element); program.slices];
-    bindings.push(Binding::write(element));
-    Kernel {
-        key: format!("rows {name} {element}"),
+    let (element, computed) = (element_of(width), Computed::of(width));
+    let read = |(k, &t): (usize, &ElementType)| {
+        cells::read(t, element, computed, &format!("b{k}"), &format!("at{k} + i * step{k}"))
+    };
+    let reads = stored.iter().enumerate().map(read).collect::<Result<Vec<String>>>()?;
+    let text = Text { program, width, reads, writes };
+    let mut bindings: Vec<Binding> = stored.iter().map(|&t| Binding::read(t)).collect();
+    bindings.push(Binding::write_single(writes));
+    let mut key = format!("rows {name} {element}");
+    if stored.iter().chain([&writes]).any(|t| *t != element) {
+        let names: Vec<&str> = stored.iter().chain([&writes]).map(|t| t.name()).collect();
+        let _ = write!(key, " of {}", names.join(" "));
+    }
+    Ok(Kernel {
+        key,
         text: text.whole(),
         workgroup: [PARTIALS as u32, 1, 1],
         bindings,
         parameter_words: text.numbers_at() + program.numbers * words_of_number(width),
-    }
+    })
 }
 
 fn words_of_number(width: Width) -> usize {
@@ -121,6 +145,10 @@ fn packed_strides(shape: &[usize], lacking: Option<usize>) -> Vec<isize> {
 struct Text<'a> {
     program: &'a RowProgram,
     width: Width,
+    /// What reads element `i` of each operand's slice.
+    reads: Vec<String>,
+    /// What the result's buffer holds.
+    writes: ElementType,
 }
 
 impl Text<'_> {
@@ -203,7 +231,7 @@ impl Text<'_> {
 
     /// A call of an expression at index `i`, after `folds` folds.
     fn call(&self, function: &str, folds: usize) -> String {
-        self.call_with(function, folds, |k| format!("b{k}[at{k} + i * step{k}]"))
+        self.call_with(function, folds, |k| self.reads[k].clone())
     }
 
     fn call_with(&self, function: &str, folds: usize, element: impl Fn(usize) -> String) -> String {
@@ -228,8 +256,8 @@ impl Text<'_> {
             Fold::Total => self.wide(j, &name, sum, &format!("{real}(wide[0])")),
             Fold::Mean => self.wide(j, &name, sum, &format!("{real}({mean})")),
             Fold::Dot => {
-                let step = "fused_f64(x, f64(b1[at1 + i * step1]), partial)";
-                self.wide(j, &name, step, &format!("{real}(wide[0])"))
+                let step = format!("fused_f64(x, f64({}), partial)", self.reads[1]);
+                self.wide(j, &name, &step, &format!("{real}(wide[0])"))
             }
             Fold::Variance => {
                 let centre = format!("centre{j}");
@@ -277,14 +305,18 @@ impl Text<'_> {
         if self.program.one {
             // One number depends on no element, and an empty slice has none to read.
             let zero = |_| format!("{}(0)", real_name(self.width));
-            let value = self.call_with("written", folds, zero);
-            return format!("    if (lane == 0u) {{ b{out}[at{out}] = {value}; }}\n");
+            let store = self.store(&format!("at{out}"), &self.call_with("written", folds, zero));
+            return format!("    if (lane == 0u) {{ {store} }}\n");
         }
-        let value = self.call("written", folds);
-        format!(
-            "    for (var i = lane; i < n; i = i + {PARTIALS}u) {{\n        \
-             b{out}[at{out} + i * step{out}] = {value};\n    }}\n"
-        )
+        let at = format!("at{out} + i * step{out}");
+        let store = self.store(&at, &self.call("written", folds));
+        format!("    for (var i = lane; i < n; i = i + {PARTIALS}u) {{\n        {store}\n    }}\n")
+    }
+
+    /// Writes an element of the result, rounded to its type.
+    fn store(&self, at: &str, value: &str) -> String {
+        let value = cells::written(self.writes, Computed::of(self.width), value);
+        cells::stored_single(self.writes, &format!("b{}", self.program.slices), at, &value)
     }
 }
 
@@ -310,6 +342,15 @@ mod tests {
                     compile(&kernel, &variants).unwrap();
                 }
             }
+        }
+    }
+
+    #[test]
+    fn operands_and_results_of_half_widths_compile() {
+        let program = trace_rows::<Cell, 2>(Width::F64, 0);
+        for stored in [ElementType::BF16, ElementType::F16, ElementType::F32] {
+            let kernel = kernel_of("cell", &program, &[stored, ElementType::F32], stored).unwrap();
+            compile(&kernel, &Variants::SOFTWARE).unwrap();
         }
     }
 

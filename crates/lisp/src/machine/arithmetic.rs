@@ -93,6 +93,28 @@ pub(super) fn ask(question: Question, a: &Value) -> Outcome<bool> {
 }
 
 #[inline(always)]
+pub(super) fn set_car(pair: &Value, value: Value) -> Outcome<()> {
+    match pair {
+        Value::Cons(pair) => {
+            pair.set_car(value);
+            Ok(())
+        }
+        _ => Err(Escape::wrong_type("(setf car)", symbol::CONS, pair)),
+    }
+}
+
+#[inline(always)]
+pub(super) fn set_cdr(pair: &Value, value: Value) -> Outcome<()> {
+    match pair {
+        Value::Cons(pair) => {
+            pair.set_cdr(value);
+            Ok(())
+        }
+        _ => Err(Escape::wrong_type("(setf cdr)", symbol::CONS, pair)),
+    }
+}
+
+#[inline(always)]
 pub(super) fn car(value: &Value) -> Outcome {
     match value {
         Value::Cons(pair) => Ok(pair.car()),

@@ -39,7 +39,7 @@ fn wrong_count(lisp: &Lisp, native: &NativeFunction, count: u32) -> Escape {
 /// `its arguments are (a &key axis)`, for hints.
 pub(crate) fn arguments_are(lambda_list: &str) -> String {
     match lambda_list {
-        "()" | "nil" => "it takes no arguments".to_string(),
+        "()" | "nil" | "NIL" => "it takes no arguments".to_string(),
         list => format!("its arguments are {}", list.to_lowercase()),
     }
 }
@@ -147,7 +147,9 @@ impl Machine {
         lisp.multiple = false;
         lisp.frames_left = self.frame_limit - self.stacks.frames.len().min(self.frame_limit);
         let arguments = &self.stacks.values[first..first + count];
-        let value = call_native(lisp, native, arguments)?;
+        let value = call_native(lisp, native, arguments);
+        self.note_fetches(lisp);
+        let value = value?;
         for argument in &mut self.stacks.values[first..first + count] {
             argument.release();
         }
@@ -173,6 +175,15 @@ impl Machine {
                 *pc = at;
             }
             none => *none = Some((running.clone(), at)),
+        }
+    }
+
+    /// Charges the running form with the arrays that it brought home.
+    #[inline]
+    pub(super) fn note_fetches(&mut self, lisp: &mut Lisp) {
+        if let Some(fetches) = crate::packed::fetched() {
+            self.note_site(lisp);
+            lisp.charge(fetches);
         }
     }
 

@@ -37,6 +37,16 @@ impl Machine {
                 self.ops = ops.clone();
             }};
         }
+        // An element that was read may have brought its array home.
+        macro_rules! charge {
+            () => {
+                if let Some(fetches) = crate::packed::fetched() {
+                    settle!();
+                    self.note_site(lisp);
+                    lisp.charge(fetches);
+                }
+            };
+        }
         // The value is made before the register is looked at.
         macro_rules! set {
             ($register:expr, $value:expr) => {{
@@ -399,24 +409,20 @@ impl Machine {
                 Op::Cons { to, a, b } => set!(to, cons(at!(a).clone(), at!(b).clone())),
                 Op::Aref { to, array, index } => {
                     set!(to, attempt!(crate::library::arrays::aref(&at!(array), &at!(index))));
+                    charge!();
                 }
                 Op::SetAref { array, index, from } => {
                     let value = at!(from).clone();
                     let (array, index) = (&at!(array), &at!(index));
                     attempt!(crate::library::arrays::set_aref(array, index, value));
+                    charge!();
                 }
-                Op::SetCar { pair, from } => match &at!(pair) {
-                    Value::Cons(pair) => pair.set_car(at!(from).clone()),
-                    other => {
-                        stop!(Escape::wrong_type("(setf car)", crate::symbol::CONS, other))
-                    }
-                },
-                Op::SetCdr { pair, from } => match &at!(pair) {
-                    Value::Cons(pair) => pair.set_cdr(at!(from).clone()),
-                    other => {
-                        stop!(Escape::wrong_type("(setf cdr)", crate::symbol::CONS, other))
-                    }
-                },
+                Op::SetCar { pair, from } => {
+                    attempt!(arithmetic::set_car(&at!(pair), at!(from).clone()));
+                }
+                Op::SetCdr { pair, from } => {
+                    attempt!(arithmetic::set_cdr(&at!(pair), at!(from).clone()));
+                }
                 Op::Single => lisp.multiple = false,
                 Op::OpenExit { at, index } => {
                     set!(at, Value::Fixnum(self.open_exit(lisp, index) as i64));

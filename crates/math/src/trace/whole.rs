@@ -67,6 +67,15 @@ impl Whole for TracedWhole {
     fn xor(self, other: Self) -> Self {
         TracedWhole(record(Node::BitsXor(self.0, other.0)))
     }
+    fn shift_left(self, n: Self) -> Self {
+        TracedWhole(record(Node::ShiftLeftBy(self.0, n.0)))
+    }
+    fn shift_right(self, n: Self) -> Self {
+        TracedWhole(record(Node::ShiftRightBy(self.0, n.0)))
+    }
+    fn quotient(self, other: Self) -> Self {
+        TracedWhole(record(Node::BitsQuotient(self.0, other.0)))
+    }
     fn less(self, other: Self) -> TracedMask {
         TracedMask(record(Node::BitsLess(ordered(self), ordered(other))))
     }
@@ -84,6 +93,7 @@ mod tests {
     use crate::function::{
         Abs, Add, Choose, Clip, IntegerBinary, Less, Maximum, Minimum, Mul, Relu, Sign, Sub,
     };
+    use crate::remainder::{FloorDivide, Mod, Shift};
 
     const NUMBERS: [i64; 8] = [i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 8, i64::MAX];
 
@@ -109,7 +119,7 @@ mod tests {
             };
         }
         unaries!(Abs, Sign, Relu);
-        binaries!(Add, Sub, Mul, Maximum, Minimum);
+        binaries!(Add, Sub, Mul, Maximum, Minimum, Shift, Mod, FloorDivide);
         for (a, b) in NUMBERS.iter().flat_map(|&a| NUMBERS.map(|b| (a, b))) {
             assert_eq!(two(&trace_whole_compare::<Less>(), a, b) != 0, a < b);
             let arguments = [a, b, 3].map(|x| x as u64);

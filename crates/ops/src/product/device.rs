@@ -2,7 +2,7 @@
 //! same launch; a fold for each cell of a product with a vector.
 
 use super::{detail, last_two};
-use crate::call::{Call, Form, Product, width_of};
+use crate::call::{Call, Form, Product};
 use crate::decline::{Answer, Decline};
 use crate::round_trip::{Given, RoundTrip, Work};
 use rung_array::Array;
@@ -39,12 +39,15 @@ pub(super) fn run(call: &Call, trip: &RoundTrip) -> Result<Answer> {
 /// is dropped: each cell a fold, narrowed by the kernel.
 fn device_folds(call: &Call, trip: &RoundTrip, p: Product) -> Result<Answer> {
     let (a, b) = (&call.operands[0], &call.operands[1]);
-    let other = [a, b].map(Array::element_type).into_iter().find(|t| *t != call.result);
-    if let Some(t) = other {
-        return Ok(Answer::Declined(Decline::Type(t)));
+    let types = [a.element_type(), b.element_type(), call.result];
+    if let Some(t) = types.iter().find(|t| !t.is_float()) {
+        return Ok(Answer::Declined(Decline::Type(*t)));
     }
-    let kernel = trip.kernel(call, "rows", || {
-        Ok(rows::kernel(call.op.name(), &trace_rows::<Cell, 2>(width_of(call), 0)))
+    let kernel = trip.cell_kernel(types, || {
+        // Of several types everything is widened to doubles, as the definition has it.
+        let width = if types == [ElementType::F32; 3] { Width::F32 } else { Width::F64 };
+        let program = trace_rows::<Cell, 2>(width, 0);
+        rows::kernel_of("cell", &program, &types[..2], call.result)
     })?;
     let placed = [trip.place(a), trip.place(b)];
     let (left, right) = (a.strides(), b.strides());
@@ -57,11 +60,8 @@ fn device_folds(call: &Call, trip: &RoundTrip, p: Product) -> Result<Answer> {
     let operands = [view(0, &left[..]), view(1, &right[..])];
     let slices = rows::Slices { shape: &shape, axis: stack + 2, operands: &operands, one: true };
     let launch = rows::launch(&kernel, &slices, &[]);
-    match call.result {
-        ElementType::F32 => trip.run::<f32>(launch, &placed, call.shape.clone()),
-        ElementType::F64 => trip.run::<f64>(launch, &placed, call.shape.clone()),
-        other => Ok(Answer::Declined(Decline::Type(other))),
-    }
+    let work = launch.map(|launch| Work::one(launch, 2, call.result, call.shape.clone()));
+    trip.run_work(work, &placed)
 }
 
 /// A stack of products in tiles, each cell made into another by what follows.

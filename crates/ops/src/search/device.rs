@@ -1,9 +1,10 @@
 //! Numbers placed among ascending ones on a device.
 
 use super::{flag, outside};
-use crate::call::Call;
+use crate::call::{Call, Detail};
 use crate::decline::{Answer, Decline};
 use crate::round_trip::{Bind, Made, RoundTrip, Work};
+use crate::select::sums;
 use rung_array::Array;
 use rung_base::{ElementType, Result};
 use rung_kernel::locate;
@@ -71,6 +72,21 @@ pub(super) fn bins_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
         work
     });
     trip.run_work(work, &placed)
+}
+
+/// Weights, out their sums by the integers beside them, which the call has read.
+pub(super) fn bincount_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let Detail::Take { positions, .. } = &call.detail else {
+        return Ok(Answer::Declined(Decline::NoKernel("nothing to count")));
+    };
+    let weights = match packed_operands(call, trip)? {
+        Ok(weights) => weights,
+        Err(reason) => return Ok(Answer::Declined(reason)),
+    };
+    match &weights[..] {
+        [weights] => sums(trip, weights, positions, &call.shape),
+        _ => Ok(Answer::Declined(Decline::NoKernel("its integers are read here"))),
+    }
 }
 
 /// x, xp and fp, out the line through the samples at each x.

@@ -9,6 +9,7 @@ use crate::round_trip::{Made, Placed, RoundTrip, Work};
 use rung_array::Array;
 use rung_base::{Result, Shape};
 use rung_kernel::pick::{self, Picked};
+use smallvec::SmallVec;
 
 /// a (outer, length, inner), out (outer, positions, inner).
 pub(super) fn take_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
@@ -104,26 +105,62 @@ pub(crate) fn added_rows(
     source: &Array,
     to: &[usize],
 ) -> Result<std::result::Result<Array, Decline>> {
-    let (rows, width) = (x.shape()[0], x.shape()[1..].iter().product::<usize>());
-    let packed = [trip.packed(x)?, trip.packed(source)?];
-    let [x, source] = match packed {
-        [Ok(x), Ok(source)] => [x, source],
-        [Err(reason), _] | [_, Err(reason)] => return Ok(Err(reason)),
+    let packed = match trip.packed(x)? {
+        Ok(packed) => packed,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let shape = x.shape().clone();
+    summed(trip, Some(&packed), source, to, shape)
+}
+
+/// The sums of elements by their positions in an array of this shape, in the order of the elements.
+pub(crate) fn sums(
+    trip: &RoundTrip,
+    source: &Array,
+    to: &[usize],
+    shape: &Shape,
+) -> Result<Answer> {
+    let cells = Shape::vector(shape.size());
+    let source = match trip.packed(source)? {
+        Ok(packed) => packed.reshape(Shape::vector(source.size()))?,
+        Err(reason) => return Ok(Answer::Declined(reason)),
+    };
+    Ok(match summed(trip, None, &source, to, cells)? {
+        Ok(sums) => Answer::Done(sums.reshape(shape.clone())?),
+        Err(reason) => Answer::Declined(reason),
+    })
+}
+
+/// Rows of a shape, each with the rows of the source that go to it added to that of x, or to 0.
+fn summed(
+    trip: &RoundTrip,
+    x: Option<&Array>,
+    source: &Array,
+    to: &[usize],
+    shape: Shape,
+) -> Result<std::result::Result<Array, Decline>> {
+    let (rows, width) = (shape[0], shape[1..].iter().product::<usize>());
+    let source = match trip.packed(source)? {
+        Ok(source) => source,
+        Err(reason) => return Ok(Err(reason)),
     };
     let (starts, order) = by_row(to, rows);
     let (Some(starts), Some(order)) = (table(&starts)?, table(&order)?) else {
         return Ok(Err(Decline::TooLong));
     };
-    let t = x.element_type();
-    let kernel = trip.kernel_for(("(pick)", t, "pick add"), || pick::adding_kernel(t))?;
-    let operands = [&x, &source, &starts, &order];
-    let placed: [Placed; 4] = operands.map(|a| trip.place(a));
-    let offsets = [placed[0].offset(), placed[1].offset()];
-    let launch = pick::adding(&kernel, x.size(), width.max(1), offsets);
+    let t = source.element_type();
+    let name = if x.is_some() { "pick add" } else { "pick sum" };
+    let make = || pick::adding_kernel(t, x.is_some());
+    let kernel = trip.kernel_for(("(pick)", t, name), make)?;
+    let placed: SmallVec<[Placed; 4]> =
+        x.into_iter().chain([&source, &starts, &order]).map(|a| trip.place(a)).collect();
+    let first = placed[0].offset();
+    let offsets = if x.is_some() { [first, placed[1].offset()] } else { [0, first] };
+    let launch = pick::adding(&kernel, shape.size(), width.max(1), offsets);
     let mut work = Work::default();
-    let result = work.make(Made::Result(t, x.shape().clone()));
+    let result = work.make(Made::Result(t, shape));
     let planned = launch.map(|launch| {
-        let operands = (0..4).map(crate::round_trip::Bind::Operand);
+        let operands = (0..placed.len()).map(crate::round_trip::Bind::Operand);
         work.stage(launch, operands.chain([result]));
         work
     });

@@ -144,10 +144,58 @@ fn thresholds(device: &DeviceCosts, lanes: &LanesCosts) -> Thresholds {
 }
 
 #[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../../device/tests/lavapipe/idle.rs"]
+mod idle;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::costs::lanes_costs;
+    use crate::tune::{Plan, Timer};
+    use rung_device::Buffer;
+    use rung_kernel::Launch;
     use rung_lanes::Level;
+    use std::time::Duration;
+
+    /// The thresholds that follow from a device on which launches take so long.
+    fn tuned(takes: fn(&Launch, &[&Buffer]) -> Duration) -> Thresholds {
+        let device: Arc<dyn Device> = Arc::new(idle::Idle::new(takes));
+        let plan = Plan { threads: 1, libraries: &[], device: Some(&device), quick: true };
+        let mut progress = |_: &str, _: f64| ();
+        let timer = Timer::new(&plan, &mut progress);
+        costs(&timer, &device, &lanes_costs(Level::Avx2)).thresholds
+    }
+
+    /// 400 us a launch, so that what the host adds does not count, and 1 ns for 100 bytes.
+    fn usual(_: &Launch, buffers: &[&Buffer]) -> Duration {
+        let bytes: usize = buffers.iter().map(|buffer| buffer.bytes()).sum();
+        Duration::from_nanos(400_000 + bytes as u64 / 100)
+    }
+
+    #[test]
+    fn situations_11_a_slow_kernel_moves_its_own_threshold_alone() {
+        let slow: fn(&Launch, &[&Buffer]) -> Duration = |launch, buffers| {
+            let slow = if launch.kernel.key.starts_with("product") { 20_000_000 } else { 0 };
+            usual(launch, buffers) + Duration::from_nanos(slow)
+        };
+        let (before, after) = (tuned(usual), tuned(slow));
+        assert!(before.product.is_some_and(|n| n < 1 << 27), "{before:?}");
+        assert_eq!(after.product, None, "its device is slower than the lanes at every size");
+        // Measured twice, each may lie on the other side of a power of two.
+        let near = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => a <= 2 * b && b <= 2 * a,
+            (a, b) => a == b,
+        };
+        for (a, b) in [
+            (before.map, after.map),
+            (before.wide, after.wide),
+            (before.fold, after.fold),
+            (before.fill, after.fill),
+        ] {
+            assert!(near(a, b), "{before:?}, then {after:?}");
+        }
+    }
 
     #[test]
     fn thresholds_follow_from_the_times() {

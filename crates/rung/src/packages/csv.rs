@@ -2,7 +2,7 @@
 //! keywords into options and columns into values; fields are read and written by `rung_files::csv`.
 
 use super::arguments::{element_type, element_type_named, keywords, table, text};
-use super::linalg::{array_argument, path_argument};
+use super::linalg::{array_argument, output_path, path_argument};
 use rung_base::{Error, ErrorKind};
 use rung_files::csv::{self, Column, ColumnType, Heading, Options, Pick, Types};
 use rung_lisp::hash_table::{HashTable, Test};
@@ -158,7 +158,7 @@ fn type_of(lisp: &Lisp, kind: &Value) -> Outcome<ColumnType> {
 }
 
 fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
-    let path = path_argument(WRITE, &arguments[1])?;
+    let path = output_path(lisp, WRITE, &arguments[1])?;
     let path = Path::new(&path);
     let header = given(lisp, &arguments[2..], "HEADER").is_none_or(|header| header.truth());
     let names = ["HEADER", "SEPARATOR", "COLUMNS"];

@@ -2,7 +2,7 @@
 //! `with-rungs` are macros in `explain.lisp`; `*on-decline*` and what `with-rungs` binds are
 //! variables that every call of an operation looks at.
 
-use super::linalg::place_of;
+use super::linalg::{place_of, site};
 use rung_base::OnDecline;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::package::RUNG;
@@ -30,6 +30,14 @@ impl Asked {
             mode => Some(mode_of(lisp, mode)?),
         };
         Ok(())
+    }
+}
+
+/// Counts what the program's own forms brought home since the last time.
+pub fn count_reads(lisp: &Lisp, ladder: &mut Ladder) {
+    ladder.count_between();
+    for (span, fetches) in lisp.take_fetches() {
+        ladder.calls.add_reads(span.map(site), fetches.count, fetches.bytes);
     }
 }
 
@@ -61,13 +69,15 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) -> Asked {
                 :type, :rung, :calls, :seconds, :up, :down, :place, :notes and :declines. Calls \
                 are counted with --explain and after (rung:reset-calls).";
     let calls = move |lisp: &mut Lisp, _: &[Value]| {
+        count_reads(lisp, &mut own.borrow_mut());
         let ladder = own.borrow();
         Ok(listed(lisp, &ladder.calls))
     };
     lisp.define_native("rung", "calls", "", text, Rc::new(calls));
     let own = ladder.clone();
     let text = "Forgets the calls counted so far, and counts from here on.";
-    let reset = move |_: &mut Lisp, _: &[Value]| {
+    let reset = move |lisp: &mut Lisp, _: &[Value]| {
+        lisp.take_fetches();
         own.borrow_mut().count_anew();
         Ok(value::NIL)
     };
@@ -95,8 +105,10 @@ fn narrow(lisp: &Lisp, narrowed: Symbol, kept: &[Value]) -> Value {
 
 /// Calls a function with its operations counted by themselves, and prints their table.
 fn explaining(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, function: &Value) -> Outcome {
+    count_reads(lisp, &mut ladder.borrow_mut());
     let extent = ladder.borrow_mut().begin_extent();
     let values = lisp.call_for_values(function, &[]);
+    count_reads(lisp, &mut ladder.borrow_mut());
     let mut table = String::new();
     ladder.borrow_mut().end_extent(extent, |calls| {
         if !calls.is_empty() {

@@ -3,7 +3,7 @@
 
 mod values;
 
-pub use values::{array_argument, number_part, path_argument};
+pub use values::{array_argument, number_part, output_path, path_argument};
 
 use super::{explain::Asked, rational};
 use rung_array::Array;
@@ -67,8 +67,12 @@ pub fn define(
 
 /// The form that is running.
 pub fn site_of(lisp: &Lisp) -> Option<Site> {
-    let span = lisp.call_span()?;
-    Some(Site { source: span.source, start: span.start, end: span.end })
+    lisp.call_span().map(site)
+}
+
+/// A place in a text as the ladder keeps it.
+pub fn site(span: Span) -> Site {
+    Site { source: span.source, start: span.start, end: span.end }
 }
 
 /// `file:line:column` of a site.

@@ -1,7 +1,7 @@
 //! Packages `npy` and `npz`: NumPy's files of one array and of several.
 
 use super::arguments::{keywords, named_arrays, table_of_arrays};
-use super::linalg::{array_argument, path_argument};
+use super::linalg::{array_argument, output_path, path_argument};
 use rung_files::{npy, npz};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::native::{Native, native};
@@ -58,7 +58,7 @@ fn read(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
 
 fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let array = array_argument(lisp, "npy:write", &arguments[0])?;
-    let path = path_argument("npy:write", &arguments[1])?;
+    let path = output_path(lisp, "npy:write", &arguments[1])?;
     npy::write(&array, Path::new(&path)).map_err(|e| e.in_package("npy"))?;
     Ok(arguments[1].clone())
 }
@@ -71,7 +71,7 @@ fn read_archive(_: &mut Lisp, arguments: &[Value]) -> Outcome {
 
 fn write_archive(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let arrays = named_arrays(lisp, "npz:write", &arguments[0])?;
-    let path = path_argument("npz:write", &arguments[1])?;
+    let path = output_path(lisp, "npz:write", &arguments[1])?;
     let [compress] = keywords(lisp, &arguments[2..], ["COMPRESS"])?;
     let written = npz::write(&arrays, Path::new(&path), compress.is_some());
     written.map_err(|e| Escape::from(e.in_package("npz")))?;

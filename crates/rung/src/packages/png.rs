@@ -3,7 +3,7 @@
 //!
 //! A failure leaves no half of a file.
 
-use super::linalg::{array_argument, path_argument};
+use super::linalg::{array_argument, output_path};
 use png::{BitDepth, ColorType, Encoder};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind};
@@ -24,7 +24,7 @@ pub const FUNCTIONS: &[Native] = &[native(
 
 fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let array = array_argument(lisp, "png:write", &arguments[0])?;
-    let path = path_argument("png:write", &arguments[1])?;
+    let path = output_path(lisp, "png:write", &arguments[1])?;
     let picture = picture(&array).map_err(|e| e.in_package("png"))?;
     save(&picture, Path::new(&path)).map_err(|e| e.in_package("png"))?;
     Ok(arguments[1].clone())

@@ -1,7 +1,7 @@
 //! Package `safetensors`: files of named tensors, and models spread over several of them.
 
 use super::arguments::{element_type, keywords, named_arrays, table, table_of_arrays, text};
-use super::linalg::path_argument;
+use super::linalg::{output_path, path_argument};
 use rung_base::Error;
 use rung_files::Json;
 use rung_files::safetensors::{self, Entry, Tensors};
@@ -134,7 +134,7 @@ fn entries(_: &mut Lisp, arguments: &[Value]) -> Outcome {
 fn write(lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
     let operator = "safetensors:write";
     let arrays = named_arrays(lisp, operator, &arguments[0])?;
-    let path = path_argument(operator, &arguments[1])?;
+    let path = output_path(lisp, operator, &arguments[1])?;
     let [metadata] = keywords(lisp, &arguments[2..], ["METADATA"])?;
     let mut texts = Vec::new();
     if let Some(metadata) = &metadata {

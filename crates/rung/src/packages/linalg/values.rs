@@ -7,6 +7,7 @@ use rung_base::{ErrorKind, Shape, memory};
 use rung_lisp::lisp::Lisp;
 use rung_lisp::object::{Foreign, Object};
 use rung_lisp::package::KEYWORD;
+use rung_lisp::packed::bring_home;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack, symbol, value};
 use rung_ops::record::Part;
 
@@ -148,11 +149,22 @@ pub fn from_operation(lisp: &mut Lisp, result: rung_ops::Value) -> Value {
 pub fn array_argument(lisp: &Lisp, operator: &str, value: &Value) -> Outcome<Array> {
     match to_operation(lisp, value)? {
         rung_ops::Value::Array(array) => {
-            array.home()?;
+            bring_home(&array)?;
             Ok(array)
         }
         _ => Err(Escape::wrong_type(operator, symbol::ARRAY, value)),
     }
+}
+
+/// The path to write to. What the program has printed goes out first: the path may lead there
+/// (`/dev/stdout`).
+pub fn output_path(lisp: &mut Lisp, operator: &str, value: &Value) -> Outcome<String> {
+    let path = path_argument(operator, value)?;
+    for name in [symbol::STANDARD_OUTPUT, symbol::ERROR_OUTPUT] {
+        let stream = lisp.variable(name).clone();
+        lisp.flush(&stream)?;
+    }
+    Ok(path)
 }
 
 /// The path that a string or pathname names.
