@@ -8,12 +8,15 @@ use crate::call::{
 };
 use crate::decline::{Answer, Decline};
 use crate::elementwise::MASK;
+use crate::gradient::Gradient::{Elements, Zero};
+use crate::gradient::{ITSELF, NOTHING, one, shared, two};
 use crate::record::{
     Arithmetic, Definition, Entry, Exactness, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op,
     Parameter, Part, Prepare, Quick, Rungs, keyword, required,
 };
 use crate::round_trip::{RoundTrip, Traces};
 use crate::samples;
+use crate::user_kernel::Expression;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
 use rung_base::{Element, ElementType, Result};
@@ -32,6 +35,7 @@ pub const OPS: &[Op] = &[
         names: &["add"],
         numbers: Some(Arithmetic::Add),
         doc: "The sum of two operands, element by element.",
+        gradient: Elements(&[ITSELF, ITSELF]),
         example: "(la:add #d((1 2) (3 4)) #d(10 20)) => #d((11.0 22.0) (13.0 24.0))",
         ..arithmetic::<math::Add>()
     },
@@ -39,6 +43,7 @@ pub const OPS: &[Op] = &[
         names: &["sub"],
         numbers: Some(Arithmetic::Subtract),
         doc: "The first operand less the second, element by element.",
+        gradient: Elements(&[ITSELF, |g, _, _| -g]),
         example: "(la:sub #d(1 2) 1) => #d(0.0 1.0)",
         ..arithmetic::<math::Sub>()
     },
@@ -46,6 +51,7 @@ pub const OPS: &[Op] = &[
         names: &["mul"],
         numbers: Some(Arithmetic::Multiply),
         doc: "The product of two operands, element by element (`matmul` is the matrix product).",
+        gradient: Elements(&[|g, x, _| g * &x[1], |g, x, _| g * &x[0]]),
         example: "(la:mul #d(1 2) #d(3 4)) => #d(3.0 8.0)",
         ..arithmetic::<math::Mul>()
     },
@@ -53,6 +59,7 @@ pub const OPS: &[Op] = &[
         names: &["div"],
         numbers: Some(Arithmetic::Divide),
         doc: "The quotient of two operands; always a float, never an error: 1/0 is inf.",
+        gradient: Elements(&[|g, x, _| g / &x[1], |g, x, y| -(g * y / &x[1])]),
         example: "(la:div #d(1 0) #d(4 0)) => #d(0.25 nan)",
         ..floating::<math::Div>()
     },
@@ -60,6 +67,10 @@ pub const OPS: &[Op] = &[
         names: &["maximum"],
         numbers: Some(Arithmetic::Larger),
         doc: "The larger of two operands; NaN if either is; -0.0 counts as below +0.0.",
+        gradient: Elements(&[
+            |g, x, _| shared(g, x, two("less", &x[0], &x[1])),
+            |g, x, _| shared(g, x, two("less", &x[1], &x[0])),
+        ]),
         example: "(la:maximum #d(1 5) #d(3 nan)) => #d(3.0 nan)",
         ..arithmetic::<math::Maximum>()
     },
@@ -67,24 +78,34 @@ pub const OPS: &[Op] = &[
         names: &["minimum"],
         numbers: Some(Arithmetic::Smaller),
         doc: "The smaller of two operands; NaN if either is; -0.0 counts as below +0.0.",
+        gradient: Elements(&[
+            |g, x, _| shared(g, x, two("less", &x[1], &x[0])),
+            |g, x, _| shared(g, x, two("less", &x[0], &x[1])),
+        ]),
         example: "(la:minimum #d(1 5) 3) => #d(1.0 3.0)",
         ..arithmetic::<math::Minimum>()
     },
     Op {
         names: &["atan2"],
         doc: "The angle of the point (b, a), in (-pi, pi], by the signs of both operands.",
+        gradient: Elements(&[|g, x, _| g * turn(&x[1], x), |g, x, _| -(g * turn(&x[0], x))]),
         example: "(la:atan2 #d(1 -1) #d(1 -1)) => #d(0.7853981633974483 -2.356194490192345)",
         ..elementary::<math::Atan2>()
     },
     Op {
         names: &["hypot"],
         doc: "The square root of the sum of both operands' squares, without overflow on the way.",
+        gradient: Elements(&[|g, x, y| g * (&x[0] / y), |g, x, y| g * (&x[1] / y)]),
         example: "(la:hypot #d(3 3e300) #d(4 4e300)) => #d(5.0 5.0e300)",
         ..elementary::<math::Hypot>()
     },
     Op {
         names: &["copysign"],
         doc: "The magnitude of the first operand with the sign of the second.",
+        gradient: Elements(&[
+            |g, x, _| g * (one("sign", &x[0]) * two("copysign", 1.0, &x[1])),
+            NOTHING,
+        ]),
         example: "(la:copysign #d(1 -2) #d(-0.5 3)) => #d(-1.0 2.0)",
         ..floating::<math::CopySign>()
     },
@@ -149,6 +170,12 @@ pub const OPS: &[Op] = &[
         ..connective::<math::LogicalXor>()
     },
 ];
+
+/// What the angle of a point changes by: part / r / r, which does not overflow as r r does.
+fn turn(part: &Expression, point: &[Expression]) -> Expression {
+    let r = two("hypot", &point[0], &point[1]);
+    part / &r / &r
+}
 
 pub const PAIR: &[Parameter] = &[required("a", Kind::Operand), required("b", Kind::Operand)];
 const MASK_PAIR: &[Parameter] = &[
@@ -236,7 +263,14 @@ const fn comparison<F: Compare + IntegerCompare>() -> Op {
     };
     let chain = Link::two::<F>(Cost::Light, trace_compare::<F>);
     let quick = Quick::Two(quick_mask::<F>);
-    Op { parameters: MASK_PAIR, result: MASK, quick, chain, ..operation(prepare_mask, rungs) }
+    Op {
+        parameters: MASK_PAIR,
+        result: MASK,
+        quick,
+        chain,
+        gradient: Zero,
+        ..operation(prepare_mask, rungs)
+    }
 }
 
 /// A relation between what is true of two numbers.

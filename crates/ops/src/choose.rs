@@ -7,6 +7,7 @@ use crate::call::{
     lay_out, types_of, waiting,
 };
 use crate::decline::Answer;
+use crate::gradient::Gradient;
 use crate::record::{Definition, Kind, Link, Offer, Op, Rungs, keyword, optional, required};
 use crate::round_trip::{RoundTrip, Traces};
 use crate::samples::{self, Sample};
@@ -39,6 +40,7 @@ pub const OPS: &[Op] = &[
             where_device,
         ),
         link: Link::three::<math::Choose>(Cost::Light, trace_ternary::<math::Choose>),
+        gradient: Gradient::Chosen,
         samples: where_samples,
         example: "(la:where (la:greater #d(1 5 3) 2) #d(1 5 3) 0) => #d(0.0 5.0 3.0)",
         ..Op::BASE

@@ -12,6 +12,7 @@ use crate::call::{
     lanes_operand, waiting,
 };
 use crate::decline::Answer;
+use crate::gradient::Gradient;
 use crate::record::{
     Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Part, Quick, RationalFold,
     Rungs, keyword, required,
@@ -46,6 +47,7 @@ pub const OPS: &[Op] = &[
             sum_lanes,
             round_trip(|call, trip| device(call, trip, Fold::Sum)),
         ),
+        gradient: Gradient::Spread,
         example: "(la:sum #d((1 2 3) (4 5 6)) :axis -1 :keepdims t) => #d((6.0) (15.0))",
         ..FOLD
     },

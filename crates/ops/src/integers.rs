@@ -7,6 +7,8 @@ use crate::broadcast::{
 };
 use crate::call::{Call, Context, Prepared, Types, at_compute_type, at_type, types_of};
 use crate::decline::{Answer, Decline};
+use crate::gradient::Gradient::Elements;
+use crate::gradient::{choose, one, two};
 use crate::record::{
     Arithmetic, Definition, Exactness, Family, Kind, Offer, Op, Quick, Rungs, required,
 };
@@ -24,6 +26,10 @@ pub const OPS: &[Op] = &[
               arrays with integers stay integers and wrap.",
         example: "(la:power #d(2 9 -8) #d(10 0.5 3)) => #d(1024.0 3.0 -512.0)",
         exact: Exactness::Ulp(1),
+        gradient: Elements(&[
+            |g, x, _| g * (&x[1] * two("power", &x[0], &x[1] - 1.0)),
+            |g, x, y| choose(two("greater", &x[0], 0.0), g * (y * one("log", &x[0])), 0.0),
+        ]),
         quick: Quick::Two(quick::<math::Power>),
         chain: binary_link::<math::Power>(Cost::Elementary),
         ..operation(prepare_power, elementary_rungs::<math::Power>(power_portable, power_lanes))

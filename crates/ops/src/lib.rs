@@ -31,6 +31,7 @@ mod factor;
 mod fold;
 mod gelu;
 mod generator;
+pub mod gradient;
 mod index;
 mod integers;
 mod join;

@@ -7,6 +7,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared};
 use crate::decline::Answer;
+use crate::gradient::Gradient;
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
 use crate::user_kernel::UserKernel;
@@ -60,6 +61,8 @@ pub struct Op {
     pub chain: Option<Link>,
     /// Its part in a kernel of a program's own, where nested calls of it are no chain.
     pub link: Option<Link>,
+    /// How gradients come back through it.
+    pub gradient: Gradient,
     /// The value is true or false: whether the number that the rungs write is not zero.
     pub predicate: bool,
     /// `prepare`, and what it makes of other operations, looks at headers alone or asks
@@ -501,6 +504,7 @@ impl Op {
         quick: Quick::None,
         chain: None,
         link: None,
+        gradient: Gradient::None,
         predicate: false,
         resident: false,
         setf: false,

@@ -4,7 +4,15 @@
 //! as one kernel. So the bits are those of the operations that the expression is made of.
 //!
 //! A front end makes an `Expression` and gets an operation; the language's own form is in
-//! `rung/packages/kernels.rs`. A kernel lives as long as the process.
+//! `rung/packages/kernels.rs`. A kernel lives as long as the process. `derivative` makes kernels of
+//! kernels.
+
+mod derivative;
+mod expression;
+mod flow;
+
+pub use derivative::derivative;
+pub use expression::{Expression, Function};
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{
@@ -13,8 +21,8 @@ use crate::call::{
 use crate::chain::{Step, graph, program};
 use crate::decline::Answer;
 use crate::record::{
-    Definition, Entry, Family, Kind, Link, Member, NO_LIBRARY, Offer, Op, Package, Parameter,
-    Rungs, keyword, required,
+    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Parameter, Rungs,
+    keyword, required,
 };
 use crate::round_trip::{Formula, RoundTrip};
 use crate::table;
@@ -34,52 +42,6 @@ const MOST_STEPS: usize = 4096;
 /// Light steps that take the time of an elementary function.
 const LIGHT: usize = 16;
 
-/// An expression of numbers. Variables are numbered as they come into sight: the parameters, then
-/// the bindings around the place, outer ones first.
-#[derive(Clone, Debug)]
-pub enum Expression {
-    Number(f64),
-    Variable(usize),
-    Call(Function, Vec<Expression>),
-    /// Values for further variables, each in sight of the next, and what is made of them.
-    Let(Vec<Expression>, Box<Expression>),
-    /// Variables that begin as the first values and become the next ones, all at once, so many times;
-    /// and what is made of them.
-    Repeat {
-        times: usize,
-        first: Vec<Expression>,
-        next: Vec<Expression>,
-        result: Box<Expression>,
-    },
-}
-
-/// What an expression may call.
-#[derive(Clone, Copy)]
-pub struct Function {
-    op: &'static Op,
-    link: Link,
-}
-
-impl std::fmt::Debug for Function {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.op.name())
-    }
-}
-
-impl Function {
-    /// The element-wise operation of this name that can be linked.
-    pub fn named(name: &str) -> Option<Function> {
-        let op = table::find(name)?;
-        let link = op.link.or(op.chain).filter(|link| !link.is_first())?;
-        Some(Function { op, link })
-    }
-
-    /// How many arguments it takes.
-    pub fn arity(self) -> usize {
-        self.link.arity
-    }
-}
-
 /// What is said about a kernel that a program makes.
 pub struct Declaration {
     pub name: String,
@@ -94,6 +56,8 @@ pub struct Declaration {
 /// A kernel, ready for every rung.
 pub struct UserKernel {
     parameters: Vec<(String, ElementType)>,
+    /// Of one element.
+    expression: Expression,
     width: Width,
     /// Puts the parameters and the constants on the stack first, and leaves one value.
     steps: Vec<Step>,
@@ -192,6 +156,7 @@ fn kernel(declared: &Declaration, fold: Option<Folding>) -> Result<UserKernel> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     Ok(UserKernel {
         parameters: declared.parameters.clone(),
+        expression: declared.expression.clone(),
         width: if double { Width::F64 } else { Width::F32 },
         steps: steps.all,
         constants: steps.constants,
@@ -219,8 +184,9 @@ fn collect(expression: &Expression, found: &mut Vec<f64>) {
             all(values);
             collect(body, found);
         }
-        Expression::Repeat { first, next, result, .. } => {
+        Expression::Repeat { first, each, next, result, .. } => {
             all(first);
+            all(each);
             all(next);
             collect(result, found);
         }
@@ -259,6 +225,15 @@ impl Steps {
         self.push(Step::Slide { keep, drop })
     }
 
+    /// Leaves values for further variables.
+    fn bind(&mut self, values: &[Expression], places: &mut Vec<usize>) -> Result<()> {
+        for value in values {
+            self.add(value, places)?;
+            places.push(self.height - 1);
+        }
+        Ok(())
+    }
+
     /// Leaves the expression's value; `places` are those of the variables in sight.
     fn add(&mut self, expression: &Expression, places: &mut Vec<usize>) -> Result<()> {
         match expression {
@@ -274,21 +249,21 @@ impl Steps {
             }
             Expression::Let(values, body) => {
                 let before = places.len();
-                for value in values {
-                    self.add(value, places)?;
-                    places.push(self.height - 1);
-                }
+                self.bind(values, places)?;
                 self.add(body, places)?;
                 places.truncate(before);
                 self.slide(1, values.len())
             }
-            Expression::Repeat { times, first, next, result } => {
+            Expression::Repeat { times, first, each, next, result } => {
                 let (before, base) = (places.len(), self.height);
                 first.iter().try_for_each(|value| self.add(value, places))?;
                 places.extend(base..base + first.len());
+                let variables = places.len();
                 for _ in 0..*times {
+                    self.bind(each, places)?;
                     next.iter().try_for_each(|value| self.add(value, places))?;
-                    self.slide(next.len(), first.len())?;
+                    self.slide(next.len(), first.len() + each.len())?;
+                    places.truncate(variables);
                 }
                 self.add(result, places)?;
                 places.truncate(before);
