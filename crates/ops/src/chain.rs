@@ -87,15 +87,15 @@ pub(crate) fn on_device(trip: &RoundTrip, steps: &[Step], call: &Call) -> Result
         wanted: &wanted,
         writes: call.result,
     };
-    let graph = || Some(graph(steps, width, |n| Composed::Input(n as u32)));
+    let graph = || Some(graph(steps, width, |n| [Composed::Input(n as u32)]));
     trip.over(of, graph, &call.operands, call.shape.clone())
 }
 
-/// The recordings of the steps as one; `input` says what an operand is.
-pub(crate) fn graph(
+/// The recordings of the steps as one; `input` says what makes an operand.
+pub(crate) fn graph<'a, I: IntoIterator<Item = Composed<'a>>>(
     steps: &[Step],
     width: Width,
-    input: impl Fn(usize) -> Composed<'static>,
+    input: impl Fn(usize) -> I,
 ) -> Graph {
     let graphs: Vec<Option<Graph>> = steps
         .iter()
@@ -105,14 +105,17 @@ pub(crate) fn graph(
         })
         .collect();
     let mut operand = 0;
-    let parts = steps.iter().zip(&graphs).map(|(step, graph)| match (step, graph) {
-        (Step::Apply(_, link), Some(graph)) => Composed::Apply(graph, link.arity),
-        (Step::Again(place), _) => Composed::Again(*place),
-        (Step::Slide { keep, drop }, _) => Composed::Slide(*keep, *drop),
-        _ => {
-            operand += 1;
-            input(operand - 1)
-        }
+    let parts = steps.iter().zip(&graphs).flat_map(|(step, graph)| {
+        let one = match (step, graph) {
+            (Step::Apply(_, link), Some(graph)) => Composed::Apply(graph, link.arity),
+            (Step::Again(place), _) => Composed::Again(*place),
+            (Step::Slide { keep, drop }, _) => Composed::Slide(*keep, *drop),
+            _ => {
+                operand += 1;
+                return input(operand - 1).into_iter().map(|part: Composed| part).collect();
+            }
+        };
+        SmallVec::<[Composed; 2]>::from_iter([one])
     });
     composed(width, parts)
 }
@@ -169,7 +172,7 @@ pub(crate) fn product_on_device(
         }
     });
     let name = words.collect::<Vec<_>>().join(" ");
-    let input = |n| Composed::Input(argument(n) as u32);
+    let input = |n| [Composed::Input(argument(n) as u32)];
     let graph = |width| graph(&after.rest, width, input);
     tiles(call, trip, Some(&Following { name, graph: &graph, operands: more }))
 }

@@ -32,7 +32,7 @@ use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::cells::Computed;
 use rung_lanes::fused::{self, Step as LaneStep};
 use rung_lanes::{Cost, Float, Lanes, Operand as Source};
-use rung_math::{Composed, Graph, Width};
+use rung_math::{Composed, Graph, Node, Width};
 use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -278,9 +278,23 @@ impl UserKernel {
     fn graph(&self) -> &Graph {
         self.graph.get_or_init(|| {
             graph(&self.steps, self.width, |n| match n.checked_sub(self.parameters.len()) {
-                None => Composed::Input(n as u32),
-                Some(constant) => Composed::Constant(self.constants[constant]),
+                None => [Composed::Input(n as u32)],
+                Some(constant) => [Composed::Constant(self.constants[constant])],
             })
+        })
+    }
+
+    /// The same for a device, where one more argument is 0: every constant is made of it when the
+    /// kernel runs. Drivers compute with constants that they see, and not all as they should:
+    /// llvmpipe of Mesa 22.3 takes x 0 and 0 / x for 0 and x + 0 for x, of -0.0, infinity and NaN too.
+    fn device_graph(&self) -> Graph {
+        let number = self.parameters.len();
+        let hidden: Vec<Graph> = self.constants.iter().map(|x| hidden(*x, self.width)).collect();
+        graph(&self.steps, self.width, |n| match n.checked_sub(number) {
+            None => smallvec![Composed::Input(n as u32)] as SmallVec<[Composed; 2]>,
+            Some(constant) => {
+                smallvec![Composed::Input(number as u32), Composed::Apply(&hidden[constant], 1)]
+            }
         })
     }
 
@@ -290,6 +304,22 @@ impl UserKernel {
             Width::F64 => ElementType::F64,
         }
     }
+}
+
+/// A constant as a function of 0.
+fn hidden(x: f64, width: Width) -> Graph {
+    let bits = match width {
+        Width::F32 => (x as f32).to_bits().into(),
+        Width::F64 => x.to_bits(),
+    };
+    let nodes = vec![
+        Node::Input(0),
+        Node::ToBits(0),
+        Node::BitsConstant(bits),
+        Node::BitsXor(1, 2),
+        Node::FromBits(3),
+    ];
+    Graph { width, nodes, outputs: vec![4] }
 }
 
 fn of(op: &'static Op) -> Result<&'static UserKernel> {
@@ -440,7 +470,12 @@ fn in_one_pass<T: Float + rung_array::Convert>(
 
 fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let kernel = of(call.op)?;
-    let wanted: SmallVec<[ElementType; 4]> = smallvec![call.result; call.operands.len()];
+    let mut operands = call.operands.clone();
+    if !kernel.constants.is_empty() {
+        let zero = Array::full(call.result, Shape::scalar(), Number::F64(0.0))?;
+        operands.push(zero.broadcast_to(&call.shape)?);
+    }
+    let wanted: SmallVec<[ElementType; 4]> = smallvec![call.result; operands.len()];
     let formula = Formula {
         name: kernel.key.clone().into(),
         formula: "kernel",
@@ -448,5 +483,5 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
         wanted: &wanted,
         writes: call.result,
     };
-    trip.over(formula, || Some(kernel.graph().clone()), &call.operands, call.shape.clone())
+    trip.over(formula, || Some(kernel.device_graph()), &operands, call.shape.clone())
 }
