@@ -84,65 +84,177 @@ fn explain_shows_a_kernel_by_its_name_and_one_launch() {
     );
 }
 
-/// Lets, repetitions, conditions and every spelling, over shapes that broadcast and values that hurt.
-#[test]
-fn a_kernel_has_the_same_bits_on_every_rung() {
-    let kernels = [
-        "(defkernel k1 ((x f64) (y f64)) (if (< x y) (- x) (max x y 0.25)))",
-        "(defkernel k2 ((x f32) (y f32)) (let ((a (* x y)) (b (+ x y))) (/ (- a b) (+ 1 (* b b)))))",
-        "(defkernel k3 ((x f64) (y f64)) (let* ((a (sin x)) (b (let ((c (cos y)) (d a)) (+ c d a)))) \
-         (* a b)))",
-        "(defkernel k4 ((x f32) (y f32)) (repeat 7 ((a x b) (b y (+ (* 1/2 a) (tanh b)))) (- a b)))",
-        "(defkernel k5 ((x f64) (y f64)) (+ (and (not (= x y)) (>= (+ x) (max 0)) (/= y 1)) (or (isnan x) 0) \
-         (signum y) (expt (abs x) 1/3) (/ 4) (- x)))",
-        "(defkernel k6 ((x f32) (y f64)) (repeat 3 ((a (* x y) a) (b 0 (+ b (let ((t1 a)) (* t1 b)) 1))) \
-         (if b (min a b) pi)))",
-        "(defkernel k7 ((x f64) (y f64)) x)",
-        "(defkernel k8 ((x f32) (y f32)) (sum (* x y)))",
-        "(defkernel k9 ((x f64) (y f64)) (amax (- x y)))",
-    ];
-    let operands = [
-        ("#d(1 2 nan -0.0 0.5 -3 inf)", "#d(1 -2 0.0 0.0 nan 1e308 -inf)"),
-        ("(la:sin (la:arange 5000))", "(la:cos (la:arange 5000))"),
-        ("(la:reshape (la:arange 130) '(13 10))", "(la:reshape (la:arange 13) '(13 1))"),
-        ("(la:transpose (la:reshape (la:arange 6000) '(60 100)))", "(la:arange 60)"),
-        ("(la:zeros '(0 3))", "1.5"),
-        ("-0.75", "(la:linspace -1 1 4097)"),
-        ("2", "3"),
-    ];
-    let mut sessions = [on_portable(), session(|_| {}), on_device()];
-    for (k, kernel) in kernels.iter().enumerate() {
-        let kernel = kernel.replace("defkernel", "rung:defkernel");
-        for session in &mut sessions {
-            assert_eq!(printed(session, &kernel), format!("K{}", k + 1), "{kernel}");
+/// Lets, repetitions, conditions and every spelling; the last one has no derivative.
+const KERNELS: [&str; 9] = [
+    "(k1 ((x f64) (y f64)) (if (< x y) (- x) (max x y 0.25)))",
+    "(k2 ((x f32) (y f32)) (let ((a (* x y)) (b (+ x y))) (/ (- a b) (+ 1 (* b b)))))",
+    "(k3 ((x f64) (y f64)) (let* ((a (sin x)) (b (let ((c (cos y)) (d a)) (+ c d a)))) (* a b)))",
+    "(k4 ((x f32) (y f32)) (repeat 7 ((a x b) (b y (+ (* 1/2 a) (tanh b)))) (- a b)))",
+    "(k5 ((x f64) (y f64)) (+ (and (not (= x y)) (>= (+ x) (max 0)) (/= y 1)) (or (isnan x) 0) \
+     (signum y) (expt (abs x) 1/3) (/ 4) (- x)))",
+    "(k6 ((x f32) (y f64)) (repeat 3 ((a (* x y) a) (b 0 (+ b (let ((t1 a)) (* t1 b)) 1))) \
+     (if b (min a b) pi)))",
+    "(k7 ((x f64) (y f64)) x)",
+    "(k8 ((x f32) (y f32)) (sum (* x y)))",
+    "(k9 ((x f64) (y f64)) (amax (- x y)))",
+];
+
+/// Shapes that broadcast and values that hurt.
+const OPERANDS: [[&str; 2]; 7] = [
+    ["#d(1 2 nan -0.0 0.5 -3 inf)", "#d(1 -2 0.0 0.0 nan 1e308 -inf)"],
+    ["(la:sin (la:arange 5000))", "(la:cos (la:arange 5000))"],
+    ["(la:reshape (la:arange 130) '(13 10))", "(la:reshape (la:arange 13) '(13 1))"],
+    ["(la:transpose (la:reshape (la:arange 6000) '(60 100)))", "(la:arange 60)"],
+    ["(la:zeros '(0 3))", "1.5"],
+    ["-0.75", "(la:linspace -1 1 4097)"],
+    ["2", "3"],
+];
+
+/// The definitions, then lanes of one and of two threads, and a device. `moved` is a
+/// kernel that a device is always offered: what it reads twice stays there.
+fn on_every_rung() -> [Session; 4] {
+    let threads = |n| session(move |settings| settings.threads.value = Some(n));
+    let mut sessions = [on_portable(), threads(1), threads(2), on_device()];
+    for session in &mut sessions {
+        printed(session, "(rung:defkernel moved ((x f64) (y f64)) (+ (exp x) (exp y)))");
+    }
+    sessions
+}
+
+/// A function that is defined alike in all sessions, over all operands.
+fn assert_same_bits(sessions: &mut [Session], name: &str, kernel: &str) {
+    for operands in OPERANDS {
+        // Singles where a parameter is single.
+        let [x, y] = operands.map(|form| match kernel.contains("f32") && form.len() > 5 {
+            true => format!("(la:astype {form} 'single-float)"),
+            false => form.to_string(),
+        });
+        if name == "k9" && x.contains("(0 3)") {
+            continue;
         }
-        for (x, y) in operands {
-            // Singles where a parameter is single.
-            let narrow = |form: &str| match kernel.contains("f32") && form.starts_with(['(', '#']) {
-                true => format!("(la:astype {form} 'single-float)"),
-                false => form.to_string(),
-            };
-            let form = format!("(k{} {} {})", k + 1, narrow(x), narrow(y));
-            if k + 1 == 9 && x.contains("(0 3)") {
-                continue;
-            }
-            let shown: Vec<String> = sessions
-                .iter_mut()
-                .map(|session| {
-                    printed(
-                        session,
-                        &format!(
-                            "(let ((r {form})) (if (arrayp r) (list (la:shape r) \
-                             (la:sum (la:isnan r)) (la:to-list r)) r))"
-                        ),
-                    )
-                })
-                .collect();
-            assert!(!shown[0].contains("rror"), "{form}: {}", shown[0]);
-            assert_eq!(shown[0], shown[1], "{kernel} {form}, lanes");
-            assert_eq!(shown[0], shown[2], "{kernel} {form}, device");
+        let shown = format!(
+            "(let ((x {x}) (y {y})) (moved x y) (moved x y) (rung:reset-calls) \
+             (let ((r ({name} x y))) (if (arrayp r) (list (la:shape r) (la:sum (la:isnan r)) \
+             (la:to-list r)) r)))"
+        );
+        let wanted = printed(&mut sessions[0], &shown);
+        assert!(!wanted.contains("rror"), "{shown}: {wanted}");
+        for (k, session) in sessions.iter_mut().enumerate().skip(1) {
+            assert_eq!(wanted, printed(session, &shown), "{kernel} {shown}, session {k}");
         }
     }
+}
+
+#[test]
+fn a_kernel_has_the_same_bits_on_every_rung() {
+    let mut sessions = on_every_rung();
+    for (k, kernel) in KERNELS.iter().enumerate() {
+        let form = kernel.replacen('(', "(rung:defkernel ", 1);
+        for session in &mut sessions {
+            assert_eq!(printed(session, &form), format!("K{}", k + 1), "{kernel}");
+        }
+        assert_same_bits(&mut sessions, &format!("k{}", k + 1), kernel);
+    }
+}
+
+/// Drivers know rules of constants that do not hold of -0.0, infinity and NaN (llvmpipe: x 0, 0 / x,
+/// x + 0, 0 - x). The operands are on the device, which then takes small calls too.
+#[test]
+fn constants_that_a_driver_sees_are_not_simplified() {
+    let mut sessions = [on_portable(), on_device()];
+    let expressions = [
+        "(+ x 0)",
+        "(+ 0 x)",
+        "(- x 0)",
+        "(- 0 x)",
+        "(* x 0)",
+        "(* 0 x)",
+        "(* x -1)",
+        "(/ 0 x)",
+        "(/ x 0)",
+        "(/ x 1)",
+        "(+ x -0.0)",
+        "(- -0.0 x)",
+        "(* x -0.0)",
+        "(* x (* y 0))",
+        "(+ (- y) (* x 0.0))",
+        "(* x (- 1 1))",
+        "(repeat 3 ((k 3 (- k 1))) (* x k))",
+        "(- x x)",
+        "(/ x x)",
+        "(= x x)",
+        "(+ x (- x))",
+        "(- (+ x y) y)",
+        "(* (if (< x 0) 0 1) y)",
+        "(max x 0)",
+        "(expt x 0)",
+        "(hypot x 0)",
+        "(atan2 0 x)",
+        "(sqrt (* x 0))",
+    ];
+    for t in ["f64", "f32"] {
+        let kind = if t == "f64" { "double-float" } else { "single-float" };
+        let forms = [
+            format!("(rung:defkernel moved ((x {t}) (y {t})) (+ (exp x) (exp y)))"),
+            format!("(defvar *x-{t}* (la:astype #d(1 -0.0 0.0 nan inf -inf -3 0.0 -0.0) '{kind}))"),
+            format!("(defvar *y-{t}* (la:astype #d(1 -2 0.0 1 5 6 7 -0.0 -0.0) '{kind}))"),
+            format!("(dotimes (n 3) (moved *x-{t}* *y-{t}*))"),
+        ];
+        for session in &mut sessions {
+            forms.iter().for_each(|form| drop(printed(session, form)));
+        }
+        for expression in expressions {
+            let form = format!(
+                "(progn (rung:defkernel k ((x {t}) (y {t})) (if (< y 100) {expression} y)) \
+                 (la:to-list (k *x-{t}* *y-{t}*)))"
+            );
+            let [plain, device] = sessions.each_mut().map(|session| printed(session, &form));
+            assert_eq!(plain, device, "{expression} {t}");
+            let rung = "(getf (find \"k\" (rung:calls) :key (lambda (row) (getf row :operation)) \
+                        :test #'equal) :rung)";
+            assert_eq!(printed(&mut sessions[1], rung), ":DEVICE", "{expression} {t}");
+            printed(&mut sessions[1], "(rung:reset-calls)");
+        }
+    }
+}
+
+/// First and second ones, by either parameter.
+#[test]
+fn a_derivative_has_the_same_bits_on_every_rung() {
+    let mut sessions = on_every_rung();
+    for (k, kernel) in KERNELS[..8].iter().enumerate() {
+        let k = k + 1;
+        let forms = [
+            kernel.replacen('(', "(rung:defkernel ", 1),
+            format!("(rung:defderivative k{k}-x k{k} x)"),
+            format!("(rung:defderivative k{k}-y k{k} y)"),
+            format!("(rung:defderivative k{k}-xy k{k}-x y)"),
+        ];
+        for session in &mut sessions {
+            for form in &forms {
+                let name = printed(session, form);
+                assert!(name.starts_with(&format!("K{k}")), "{form}: {name}");
+            }
+        }
+        for derivative in ["x", "y", "xy"] {
+            assert_same_bits(&mut sessions, &format!("k{k}-{derivative}"), kernel);
+        }
+    }
+}
+
+#[test]
+fn a_derivative_is_a_kernel_with_a_text_and_a_row_of_explain() {
+    let mut session = on_device();
+    printed(&mut session, "(rung:defkernel bump ((x f32) (w f32)) (sum (exp (- (* w x x)))))");
+    assert_eq!(printed(&mut session, "(rung:defderivative bump-slope bump x)"), "BUMP-SLOPE");
+    let text = printed(&mut session, "(documentation 'bump-slope 'function)");
+    let wanted = "The derivative of what bump adds up by x, element by element.";
+    assert!(text.contains(wanted), "{text}");
+    printed(&mut session, "(rung:reset-calls)");
+    let x = "(la:linspace -2 2 1000 :element-type 'single-float)";
+    assert_eq!(printed(&mut session, &format!("(la:shape (bump-slope {x} 2))")), "(1000)");
+    let rows = "(loop for row in (rung:calls) collect (getf row :operation))";
+    assert!(printed(&mut session, rows).contains("\"bump-slope\""));
 }
 
 #[test]
@@ -159,6 +271,19 @@ fn mistakes_say_what_was_wanted() {
         ("(rung:defkernel a ((x f32)) (repeat 5000 ((a x (* a a))) a))", "4096 steps"),
         ("(rung:defkernel a ((x f32)) (+ 1 (sum x)))", "no element-wise function"),
         ("(progn (rung:defkernel a ((x f32)) (* x x)) (a #d(1)))", "wants x as f32: got f64"),
+        ("(rung:defderivative b a y)", "a has no parameter y: it has x"),
+        ("(rung:defderivative b a 3)", "3 names no parameter"),
+        ("(rung:defderivative b nothing x)", "NOTHING names no kernel"),
+        ("(rung:defderivative b la:exp x)", "names no kernel"),
+        ("(rung:defderivative b \"a\" x)", "names no kernel"),
+        ("(rung:defderivative 3 a x)", "a kernel's name is a symbol"),
+        ("(progn (rung:defkernel m ((x f32)) (mean x)) (rung:defderivative b m x))", "the mean"),
+        (
+            "(progn (rung:defkernel l ((x f32)) (repeat 900 ((a x (* x (sin a)))) a)) \
+             (rung:defderivative b l x))",
+            "4096 steps",
+        ),
+        ("(progn (defun a (x) x) (rung:defderivative b a x))", "A names no kernel"),
     ];
     for (form, wanted) in cases {
         let text = match session.lisp.eval_text("example", form) {

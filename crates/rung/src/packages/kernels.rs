@@ -1,16 +1,19 @@
 //! `defkernel` (package `rung`): from an expression of the language to an operation that every rung
 //! has (`rung_ops::user_kernel`). Names are compared by what they are called, whatever their package,
-//! so that `exp` and `la:exp` are one function here.
+//! so that `exp` and `la:exp` are one function here. `defderivative` makes a kernel of a kernel.
 
 use super::explain::Asked;
 use super::linalg;
 use rung_base::ElementType;
+use rung_lisp::code::Function as LispFunction;
+use rung_lisp::heap::Ref;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack};
-use rung_ops::Ladder;
-use rung_ops::user_kernel::{Declaration, Expression, Function, operation};
+use rung_ops::user_kernel::{Declaration, Expression, Function, derivative, operation};
+use rung_ops::{Ladder, Op};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What the language calls the operations of two and more numbers.
@@ -42,30 +45,77 @@ const MANY: [&str; 8] =
 /// The folds that an expression may stand in.
 const FOLDS: [&str; 8] = ["sum", "mean", "prod", "amax", "amin", "any", "all", "count-nonzero"];
 
-pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, asked: Asked) {
-    lisp.add_library(include_str!("kernels.lisp"));
-    let ladder = ladder.clone();
-    let text = "What the macro defkernel calls.";
-    let define = move |lisp: &mut Lisp, a: &[Value]| define(lisp, &ladder, asked, a);
-    lisp.define_native("rung", "%defkernel", "name parameters body", text, Rc::new(define));
+/// What defines kernels, and those that are defined.
+struct Kernels {
+    ladder: Rc<RefCell<Ladder>>,
+    asked: Asked,
+    /// A symbol's kernel, with the function that it was given: it may have another one by now.
+    defined: RefCell<HashMap<Symbol, (Ref<LispFunction>, &'static Op)>>,
 }
 
-fn define(
-    lisp: &mut Lisp,
-    ladder: &Rc<RefCell<Ladder>>,
-    asked: Asked,
-    arguments: &[Value],
-) -> Outcome {
-    let [name, parameters, body] = arguments else {
-        return Err(Escape::program("%defkernel is for defkernel alone"));
-    };
-    let Some(symbol) = name.as_symbol().filter(|_| !name.is_nil()) else {
-        return Err(refused(lisp, "a kernel's name is a symbol", name));
-    };
-    let declared = declaration(lisp, symbol, parameters, body)?;
-    let op = operation(declared)?;
-    linalg::define(lisp, ladder, asked, symbol, op);
-    Ok(name.clone())
+pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, asked: Asked) {
+    lisp.add_library(include_str!("kernels.lisp"));
+    let kernels = Kernels { ladder: ladder.clone(), asked, defined: RefCell::default() };
+    let kernels = Rc::new(kernels);
+    let text = "What the macro defkernel calls.";
+    let own = kernels.clone();
+    let define = move |lisp: &mut Lisp, a: &[Value]| own.define(lisp, a);
+    lisp.define_native("rung", "%defkernel", "name parameters body", text, Rc::new(define));
+    let text = "What the macro defderivative calls.";
+    let derive = move |lisp: &mut Lisp, a: &[Value]| kernels.derive(lisp, a);
+    lisp.define_native("rung", "%defderivative", "name kernel parameter", text, Rc::new(derive));
+}
+
+impl Kernels {
+    fn define(&self, lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+        let [name, parameters, body] = arguments else {
+            return Err(Escape::program("%defkernel is for defkernel alone"));
+        };
+        let symbol = named(lisp, name)?;
+        let declared = declaration(lisp, symbol, parameters, body)?;
+        self.made(lisp, symbol, declared)
+    }
+
+    fn derive(&self, lisp: &mut Lisp, arguments: &[Value]) -> Outcome {
+        let [name, kernel, parameter] = arguments else {
+            return Err(Escape::program("%defderivative is for defderivative alone"));
+        };
+        let symbol = named(lisp, name)?;
+        let Some(op) = kernel.as_symbol().and_then(|kernel| self.kernel(lisp, kernel)) else {
+            let text = format!("defderivative: {} names no kernel", lisp.brief(kernel));
+            return Err(Escape::program(text));
+        };
+        let Some(parameter) = called(lisp, parameter) else {
+            let text = format!("defderivative: {} names no parameter", lisp.brief(parameter));
+            return Err(Escape::program(text));
+        };
+        let name = lisp.name(symbol).to_ascii_lowercase();
+        self.made(lisp, symbol, derivative(op, &parameter, name)?)
+    }
+
+    /// Gives a symbol the function of a kernel.
+    fn made(&self, lisp: &mut Lisp, symbol: Symbol, declared: Declaration) -> Outcome {
+        let op = operation(declared)?;
+        linalg::define(lisp, &self.ladder, self.asked, symbol, op);
+        let function = lisp.global_function(symbol)?;
+        self.defined.borrow_mut().insert(symbol, (function, op));
+        Ok(Value::symbol(symbol))
+    }
+
+    /// The kernel that a symbol's function is.
+    fn kernel(&self, lisp: &mut Lisp, symbol: Symbol) -> Option<&'static Op> {
+        let now = lisp.global_function(symbol).ok()?;
+        let defined = self.defined.borrow();
+        let (function, op) = defined.get(&symbol)?;
+        Ref::same(function, &now).then_some(*op)
+    }
+}
+
+fn named(lisp: &Lisp, name: &Value) -> Outcome<Symbol> {
+    match name.as_symbol().filter(|_| !name.is_nil()) {
+        Some(symbol) => Ok(symbol),
+        None => Err(refused(lisp, "a kernel's name is a symbol", name)),
+    }
 }
 
 fn refused(lisp: &Lisp, text: &str, form: &Value) -> Escape {
@@ -254,6 +304,6 @@ impl Scope<'_> {
         let next = nexts.iter().map(|form| self.expression(form)).collect::<Outcome<_>>()?;
         let result = Box::new(self.expression(result)?);
         self.names.truncate(before);
-        Ok(Expression::Repeat { times, first, next, result })
+        Ok(Expression::Repeat { times, first, each: Vec::new(), next, result })
     }
 }
