@@ -3,14 +3,16 @@
 
 use rung_array::Array;
 use rung_base::{ElementType, Result, Settings, Shape};
+use rung_lanes::{Lanes, Level};
 use rung_ops::gradient::Gradient;
 use rung_ops::record::Package;
 use rung_ops::user_kernel::{Declaration, Expression, Function, derivative, operation};
 use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
 
-fn portable() -> Ladder {
+/// The definitions alone, or with lanes.
+fn ladder(lanes: Option<Lanes>) -> Ladder {
     let absent = || Decline::Off("test");
-    Ladder::with_rungs(&Settings::default(), None, Err(absent()), Err(absent()))
+    Ladder::with_rungs(&Settings::default(), lanes, Err(absent()), Err(absent()))
 }
 
 fn call(name: &str, arguments: Vec<Expression>) -> Expression {
@@ -43,10 +45,14 @@ fn derived(op: &'static Op, by: usize) -> &'static Op {
 
 /// A kernel over columns of arguments.
 fn run(op: &'static Op, columns: &[Vec<f64>]) -> Vec<f64> {
+    run_by(&mut ladder(None), op, columns)
+}
+
+fn run_by(ladder: &mut Ladder, op: &'static Op, columns: &[Vec<f64>]) -> Vec<f64> {
     let array = |column: &Vec<f64>| {
         Value::Array(Array::from_slice(column, Shape::new([column.len()]).unwrap()).unwrap())
     };
-    let values = portable().call(op, columns.iter().map(array).collect(), &mut NoCaller).unwrap();
+    let values = ladder.call(op, columns.iter().map(array).collect(), &mut NoCaller).unwrap();
     match &values[..] {
         [Value::Array(a)] => a.view::<f64>().iter().collect(),
         other => panic!("{}: {other:?}", op.name()),
@@ -319,20 +325,37 @@ impl Random {
     }
 }
 
+/// The same bits by the lanes of every level: over columns that hurt and end within a vector.
+fn assert_lanes(ladders: &mut [Ladder], op: &'static Op, note: &str) {
+    let hurt = [f64::NAN, -0.0, 0.0, f64::INFINITY, 5e-324, 1e308, 0.7];
+    let column = |by: usize| (0..19).map(|k| hurt[k * by % hurt.len()]).collect::<Vec<_>>();
+    let columns = [column(1), column(3)];
+    let bits = |values: Vec<f64>| {
+        let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
+        values.into_iter().map(bits).collect::<Vec<_>>()
+    };
+    let wanted = bits(run(op, &columns));
+    for ladder in ladders {
+        assert_eq!(bits(run_by(ladder, op, &columns)), wanted, "{note}");
+    }
+}
+
 #[test]
 fn derivatives_of_random_kernels_are_their_slopes() {
     let columns = [vec![0.31, -0.77, 1.3, 0.05], vec![0.9, 0.4, -1.1, 0.62]];
+    let levels = Level::available().into_iter();
+    let mut lanes: Vec<Ladder> = levels.map(|l| ladder(Some(Lanes::with(l, 2)))).collect();
     let mut all = 0;
     for seed in 0..300 {
         let expression = Random(seed).expression(2, 4);
         // Those with too many steps.
         let Ok(op) = kernel("random", 2, expression) else { continue };
         for by in 0..2 {
-            let Ok(declared) = derivative(op, &format!("p{by}"), "d".into()) else {
-                panic!("seed {seed}")
-            };
-            if operation(declared).is_ok() {
+            let declared = derivative(op, &format!("p{by}"), "d".into());
+            let declared = declared.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            if let Ok(derived) = operation(declared) {
                 all += compared(op, by, &columns, &format!("seed {seed}"));
+                assert_lanes(&mut lanes, derived, &format!("seed {seed} by {by}"));
             }
         }
     }
