@@ -585,22 +585,3 @@ fn leave(lisp: &mut Lisp, id: u64, label: u32, first: Value) -> Escape {
     }
     EscapeKind::Exit { id, label, values }.into()
 }
-
-impl Lot {
-    fn take(lisp: &mut Lisp, first: Value) -> Lot {
-        let all = std::mem::take(&mut lisp.multiple).then(|| std::mem::take(&mut lisp.extra));
-        Lot { first, all }
-    }
-
-    fn restore(self, lisp: &mut Lisp) -> Value {
-        lisp.multiple = self.all.is_some();
-        if let Some(all) = self.all {
-            lisp.extra = all;
-        }
-        self.first
-    }
-
-    fn into_values(self) -> Vec<Value> {
-        self.all.unwrap_or_else(|| vec![self.first])
-    }
-}

@@ -42,6 +42,25 @@ pub(crate) struct Lot {
     all: Option<Vec<Value>>,
 }
 
+impl Lot {
+    fn take(lisp: &mut Lisp, first: Value) -> Lot {
+        let all = std::mem::take(&mut lisp.multiple).then(|| std::mem::take(&mut lisp.extra));
+        Lot { first, all }
+    }
+
+    fn restore(self, lisp: &mut Lisp) -> Value {
+        lisp.multiple = self.all.is_some();
+        if let Some(all) = self.all {
+            lisp.extra = all;
+        }
+        self.first
+    }
+
+    fn into_values(self) -> Vec<Value> {
+        self.all.unwrap_or_else(|| vec![self.first])
+    }
+}
+
 /// What a clean-up goes on with.
 pub(crate) enum Pending {
     Values(Lot),
