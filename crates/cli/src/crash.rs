@@ -23,8 +23,12 @@ pub fn guard(stack: usize, body: impl FnOnce() -> i32 + Send + 'static) -> i32 {
     let thread = match thread {
         Ok(thread) => thread,
         Err(error) => {
-            screen::mutter(&format!("rung: error: cannot start a thread: {error}\n"));
-            return Exit::Internal as i32;
+            screen::mutter(&format!(
+                "rung: error: cannot start a thread with a stack of {} MiB: {error}\n  hint: \
+                 allow more memory or address space (ulimit -v), or more processes (ulimit -u)\n",
+                stack >> 20
+            ));
+            return Exit::Program as i32;
         }
     };
     thread.join().unwrap_or_else(|_| {

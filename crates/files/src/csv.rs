@@ -176,8 +176,7 @@ impl<'a> Table<'a> {
             (Some(first), Some(true)) => Some(first.clone()),
             (Some(first), None) => {
                 let no_number = first.iter().all(|field| field.parse::<f64>().is_err());
-                // A lone record names nothing.
-                (no_number && records.fields()?.is_some()).then(|| first.clone())
+                no_number.then(|| first.clone())
             }
         };
         let width = first.map_or(0, |first| first.len());

@@ -13,6 +13,8 @@ mod tile;
 
 use crate::vector::Float;
 use crate::{Lanes, Work};
+pub use blocks::room;
+
 use blocks::Target;
 
 /// A matrix in a slice: element (i, j) is `data[offset + i * row + j * column]`.

@@ -65,14 +65,24 @@ pub fn argsort<T: Ordered>(x: &[T], descending: bool) -> Vec<usize> {
 }
 
 /// Where `key` goes in ascending `sorted` so that it stays ascending: before the elements equal to
-/// it, or after them where `right`.
+/// it, or after them where `right`. Which elements are looked at, and in which order, depends on the
+/// length alone and is part of the definition: of elements that are not ascending every rung gives the
+/// same place, though it means nothing.
 pub fn place<T: Ordered>(sorted: &[T], key: T, right: bool) -> usize {
-    let before = |x: &T| match x.order(key) {
+    let before = |x: T| match x.order(key) {
         Ordering::Less => true,
         Ordering::Equal => right,
         Ordering::Greater => false,
     };
-    sorted.partition_point(before)
+    let (mut place, mut length) = (0, sorted.len());
+    while length > 0 {
+        let half = (length / 2).max(1);
+        if before(sorted[place + half - 1]) {
+            place += half;
+        }
+        length -= half;
+    }
+    place
 }
 
 #[cfg(test)]

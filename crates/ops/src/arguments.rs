@@ -390,9 +390,9 @@ fn index_numbers(a: &Array) -> Result<Vec<i64>> {
     // First, since a broadcast view has any size.
     let mut indices = memory::room(a.size(), || format!("{} indices", a.size()))?;
     if a.element_type().is_float()
-        && let Some(at) = a.numbers().position(|n| n.to_f64().is_nan())
+        && let Some((at, n)) = a.numbers().enumerate().find(|(_, n)| is_no_index(n.to_f64()))
     {
-        let text = format!("expected integers as indices: element {at} is NaN");
+        let text = format!("expected integers as indices: element {at} is {n}");
         return Err(Error::new(ErrorKind::Index, text));
     }
     match (a.as_slice::<i64>(), a.as_slice::<f64>()) {
@@ -401,6 +401,11 @@ fn index_numbers(a: &Array) -> Result<Vec<i64>> {
         _ => indices.extend(a.numbers().map(index_number)),
     }
     Ok(indices)
+}
+
+/// NaN, or between two integers; what is too large is found out of range.
+fn is_no_index(x: f64) -> bool {
+    x.is_nan() || x.fract() != 0.0
 }
 
 fn index_number(n: Number) -> i64 {

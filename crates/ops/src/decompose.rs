@@ -106,7 +106,8 @@ pub const OPS: &[Op] = &[
     Op {
         names: &["cond"],
         doc: "The condition number: the largest singular value divided by the smallest; infinite \
-              for a singular matrix.",
+              where that is 0, and beyond 1e15 of a double-float matrix that is singular but for \
+              rounding.",
         parameters: &[required("m", Kind::Array)],
         result: "a float of m's width, or an array of them for a stack",
         prepare: prepare_cond,

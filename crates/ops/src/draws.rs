@@ -35,7 +35,8 @@ pub const OPS: &[Op] = &[
         names: &["choice"],
         doc: "Integers below n drawn at random: floor(u n); with p, in proportion to it: the first \
               index whose running sum exceeds u times the total; without replacement, the first \
-              of a permutation.",
+              of a permutation, and with p the indices of the least -log(u) / p, of one u for \
+              each index (Efraimidis and Spirakis 2006).",
         parameters: &[
             required("n", Kind::Integer),
             required("size", Kind::Shape),
@@ -48,7 +49,17 @@ pub const OPS: &[Op] = &[
         types: ALL,
         prepare: choice,
         rungs: Rungs::STEPS,
-        samples: || vec![vec![samples::integer(60000), samples::integer(65)]],
+        samples: || {
+            let weighted = [
+                samples::integer(70),
+                samples::integer(30),
+                samples::word("replace"),
+                Value::Nil,
+                samples::word("p"),
+                samples::counting(&[70], 5),
+            ];
+            vec![vec![samples::integer(60000), samples::integer(65)], weighted.to_vec()]
+        },
         example: "(progn (la:seed 42) (la:choice 60000 4)) => #d(26833.0 11120.0 29256.0 22347.0)",
         ..DRAWN
     },
@@ -96,17 +107,19 @@ fn choice(_: &'static Op, mut arguments: Arguments, context: &mut Context) -> Re
     };
     let size = arguments.shape(1)?;
     let without = arguments.is_written(2) && !arguments.is_given(2);
-    let weights =
-        if arguments.is_given(3) { Some(running_sums(&arguments.array(3)?, n)?) } else { None };
+    let p = if arguments.is_given(3) { Some(weights(&arguments.array(3)?, n)?) } else { None };
     let t = arguments.element_type(4, ElementType::F64)?;
     let generator = arguments.generator(5)?;
-    if without {
-        return without_replacement(n, size, t, generator.as_ref(), context);
+    match p {
+        Some(p) if without => return weighted_without_replacement(p, size, t, generator),
+        None if without => return without_replacement(n, size, t, generator.as_ref(), context),
+        _ => {}
     }
+    let sums = p.map(running_sums).transpose()?;
     let uniform = uniform_numbers(&size, generator);
     steps(move |run| {
         let u = run.array("rand", uniform)?;
-        let place = |u: f64| match &weights {
+        let place = |u: f64| match &sums {
             None => (u * n as f64).floor().min((n - 1) as f64),
             Some(sums) => {
                 let wanted = u * sums[n - 1];
@@ -120,28 +133,67 @@ fn choice(_: &'static Op, mut arguments: Arguments, context: &mut Context) -> Re
     })
 }
 
-/// The running sums of n weights.
-fn running_sums(weights: &Array, n: usize) -> Result<Vec<f64>> {
+/// n weights.
+fn weights(weights: &Array, n: usize) -> Result<Vec<f64>> {
     if weights.rank() != 1 || weights.size() != n {
         let text = format!("choice expects a vector of {n} weights: got shape {}", weights.shape());
         return Err(Error::new(ErrorKind::Shape, text));
     }
-    let mut total = 0.0;
-    let mut sums = memory::room(n, || format!("the sums of {n} weights"))?;
+    let mut all = memory::room(n, || format!("{n} weights"))?;
     for weight in weights.numbers().map(|w| w.to_f64()) {
         if !(weight >= 0.0 && weight.is_finite()) {
             let wanted = "choice p must be non-negative";
             return Err(Error::wanted(ErrorKind::Argument, wanted, weight));
         }
-        total += weight;
-        sums.push(total);
+        all.push(weight);
+    }
+    Ok(all)
+}
+
+/// Their running sums.
+fn running_sums(mut weights: Vec<f64>) -> Result<Vec<f64>> {
+    let mut total = 0.0;
+    for weight in &mut weights {
+        total += *weight;
+        *weight = total;
     }
     match total > 0.0 && total.is_finite() {
-        true => Ok(sums),
+        true => Ok(weights),
         false => {
             Err(Error::wanted(ErrorKind::Argument, "choice p must have a positive sum", total))
         }
     }
+}
+
+/// The indices of the least -log(u) / p, in this order: each is drawn from those that are left, in
+/// proportion to p (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+fn weighted_without_replacement(
+    p: Vec<f64>,
+    size: Shape,
+    t: ElementType,
+    generator: Option<Generator>,
+) -> Result<Prepared> {
+    let there = p.iter().filter(|&&weight| weight > 0.0).count();
+    if size.size() > there {
+        let text = format!(
+            "choice without replacement takes at most {there}, as many as have a positive p"
+        );
+        return Err(Error::wanted(ErrorKind::Argument, text, size.size()));
+    }
+    let uniform = uniform_numbers(&Shape::vector(p.len()), generator);
+    steps(move |run| {
+        let u = run.array("rand", uniform)?;
+        let logs = run.array("log", vec![u.into()])?;
+        let mut keys = memory::room(p.len(), || format!("the keys of {} weights", p.len()))?;
+        let each = logs.view::<f64>();
+        let positive = each.iter().zip(&p).enumerate().filter(|(_, (_, weight))| **weight > 0.0);
+        keys.extend(positive.map(|(i, (log, weight))| (-log / weight, i)));
+        keys.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let indices = Array::build::<f64>(size, |out| {
+            out.iter_mut().zip(keys).for_each(|(out, (_, i))| *out = i as f64);
+        })?;
+        run.call("astype", vec![indices.into(), type_word(t)])
+    })
 }
 
 fn without_replacement(

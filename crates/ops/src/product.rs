@@ -420,10 +420,13 @@ where
     })
 }
 
-/// Bytes of where the slabs of both operands begin, apart and in pairs.
-pub(crate) fn beside(call: &Call, _: usize) -> u64 {
+/// Bytes of where the slabs of both operands begin, apart and in pairs, and of the packed parts of
+/// both.
+pub(crate) fn beside(call: &Call, threads: usize) -> u64 {
     match call.detail {
-        Detail::Product(Product { batch, .. }) => memory::bytes_of::<[usize; 6]>(batch),
+        Detail::Product(Product { batch, .. }) => {
+            memory::bytes_of::<[usize; 6]>(batch) + rung_lanes::product::room(threads) as u64
+        }
         _ => 0,
     }
 }

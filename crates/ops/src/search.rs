@@ -55,6 +55,9 @@ pub const OPS: &[Op] = &[
                 [of(17, samples::hard(&[40], 5.0)), side()].concat(),
                 [of(1000, samples::counting(&[5000], 40)), side()].concat(),
                 of(10, samples::number(1.5)),
+                // Not ascending: the places mean nothing, but they are the same everywhere.
+                vec![samples::hard(&[33], 5.0), samples::hard(&[50], 5.0)],
+                [vec![samples::hard(&[70], 5.0), samples::hard(&[2], 5.0)], side()].concat(),
             ]
         },
         example: "(la:searchsorted #d(1 2 2 3) #d(2 5)) => #(1 4)",

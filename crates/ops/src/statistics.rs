@@ -133,6 +133,18 @@ fn with_ddof() -> Vec<Sample> {
     ]
 }
 
+/// What is taken from n before it divides.
+fn ddof(arguments: &mut Arguments, at: usize) -> Result<Option<i64>> {
+    // n - ddof is computed in 64 bits and divides as a double.
+    const MOST: i64 = 1 << 53;
+    match arguments.optional_integer(at)? {
+        Some(ddof) if !(-MOST..=MOST).contains(&ddof) => {
+            Err(Error::wanted(ErrorKind::Argument, "ddof must lie between -2^53 and 2^53", ddof))
+        }
+        ddof => Ok(ddof),
+    }
+}
+
 pub(crate) fn too_few(op: &'static Op, n: usize, ddof: i64) -> Error {
     let text = format!("{} needs more elements than ddof: {n} with ddof {ddof}", op.name());
     Error::new(ErrorKind::Empty, text)
@@ -143,7 +155,7 @@ pub(crate) fn prepare_variance(
     mut arguments: Arguments,
     _: &mut Context,
 ) -> Result<Prepared> {
-    let ddof = arguments.optional_integer(3)?.unwrap_or(0);
+    let ddof = ddof(&mut arguments, 3)?.unwrap_or(0);
     let a = arguments.array(0)?;
     let axes = arguments.axes(1, a.shape())?;
     let folded = Folded::new(&a, axes, arguments.flag(2))?;
@@ -469,7 +481,7 @@ fn row_samples() -> Vec<Sample> {
 fn prepare_rows(op: &'static Op, mut arguments: Arguments, kind: Covariance) -> Result<Prepared> {
     let a = arguments.array(0)?;
     let ddof = match kind {
-        Covariance::Plain => arguments.optional_integer(1)?.unwrap_or(1),
+        Covariance::Plain => ddof(&mut arguments, 1)?.unwrap_or(1),
         Covariance::Normalised => 1,
     };
     let variables = match a.rank() {

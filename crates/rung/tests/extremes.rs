@@ -67,3 +67,60 @@ fn logsumexp_of_infinities_is_their_largest() {
         }
     }
 }
+
+/// Without replacement p was not looked at.
+#[test]
+fn choice_without_replacement_takes_nothing_of_no_weight() {
+    let mut session = session(|_| {});
+    let form = "(la:sum (la:choice 5 2 :replace nil :p #d(0.5 0.5 0 0 0)))";
+    for _ in 0..20 {
+        assert_eq!(printed(&mut session, form), "1.0");
+    }
+    let text = printed(&mut session, "(la:choice 5 5 :replace nil :p #d(1 0 0 0 0))");
+    let wanted = "choice without replacement takes at most 1, as many as have a positive p: got 5";
+    assert!(text.contains(wanted), "{text}");
+    // Index 0 has half of the weight: it comes first in about half of 400 runs.
+    let form = "(let ((n 0)) (dotimes (i 400 n) (when (= 0 (aref (la:choice 3 3 :replace nil :p \
+                #d(2 1 1)) 0)) (incf n))))";
+    let first: i64 = printed(&mut session, form).parse().unwrap();
+    assert!((150..250).contains(&first), "{first}");
+}
+
+#[test]
+fn a_ddof_beyond_all_counts_is_refused() {
+    let mut session = session(|_| {});
+    for name in ["var", "std", "nanvar", "nanstd", "cov"] {
+        for ddof in ["-9223372036854775808", "-9223372036854775807", "9223372036854775807"] {
+            let text = printed(&mut session, &format!("(la:{name} #d(1 2) :ddof {ddof})"));
+            assert!(text.contains("ddof must lie between -2^53 and 2^53"), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_fraction_is_no_index() {
+    let mut session = session(|_| {});
+    for form in [
+        "(la:take #d(1 2 3) #d(0 2.5))",
+        "(la:bincount #d(1 2.5))",
+        "(la:gather #d((1 2 3)) #d(2.5))",
+        "(la:one-hot #f(0 2.5) 3)",
+    ] {
+        let text = printed(&mut session, form);
+        assert!(text.contains("expected integers as indices: element "), "{form}: {text}");
+        assert!(text.contains(" is 2.5"), "{form}: {text}");
+    }
+    assert_eq!(
+        printed(&mut session, "(la:take #d(1 2 3) (la:argsort #d(3 1 2)))"),
+        "#d(2.0 3.0 1.0)"
+    );
+}
+
+/// Places in a vector that is not ascending were others on the lanes than by the definition.
+#[test]
+fn places_in_no_order_are_the_same_on_every_rung() {
+    let mut session = session(|_| {});
+    let form = "(la:searchsorted #d(6 4 2) #d(6 4 2) :side :right)";
+    let plain = printed(&mut session, &format!("(rung:with-rungs (:lanes nil) {form})"));
+    assert_eq!(printed(&mut session, form), plain);
+}

@@ -165,6 +165,7 @@ fn tables_of_text() {
     let text = "id;name;x\n9007199254740993;a;0.5\n2;\"b;c\";\n";
     std::fs::write(fixture.folder.join("t.csv"), text).unwrap();
     std::fs::write(fixture.folder.join("n.csv"), "1, 2\n3, 4\n").unwrap();
+    std::fs::write(fixture.folder.join("h.csv"), "id,x\n").unwrap();
     let read = |rest: &str| format!("(csv:read \"@/t.csv\" :separator #\\; {rest})");
     let column = |name: &str, rest: &str| format!("(gethash \"{name}\" {})", read(rest));
     let each = ":types '((signed-byte 64) string single-float)";
@@ -196,6 +197,9 @@ fn tables_of_text() {
         ("(csv:read \"@/n.csv\" :as :matrix)", "#d((1.0 2.0) (3.0 4.0))"),
         ("(csv:read \"@/n.csv\" :as :matrix :header t :types '(unsigned-byte 8))", "#u8((3 4))"),
         ("(gethash 1 (csv:read \"@/n.csv\"))", "#d(2.0 4.0)"),
+        // A header and no record: columns without an element.
+        ("(length (gethash \"id\" (csv:read \"@/h.csv\")))", "0"),
+        ("(la:shape (csv:read \"@/h.csv\" :as :matrix))", "(0 2)"),
         (
             "(let ((h (make-hash-table :test 'equal)))
             (setf (gethash \"x\" h) #d(1 1e300) (gethash \"w\" h) (vector \"a,b\" 7))

@@ -28,6 +28,11 @@ const LEFT_BYTES: usize = 192 << 10;
 /// Bytes of the packed right block, shared by all threads: a part of L3.
 const RIGHT_BYTES: usize = 4 << 20;
 
+/// Bytes that products keep beside their operands and results.
+pub const fn room(threads: usize) -> usize {
+    RIGHT_BYTES + 2 * LEFT_BYTES * threads
+}
+
 /// Where results go, and with which vectors.
 #[derive(Clone, Copy)]
 pub(super) struct Target<T> {
