@@ -13,6 +13,7 @@ pub mod rows;
 pub mod scan;
 pub mod sort;
 pub mod step;
+pub mod triangular;
 pub mod windows;
 
 use crate::kernel::{Launch, MAX_GROUPS, word};

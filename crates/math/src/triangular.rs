@@ -56,10 +56,15 @@ pub fn lu(n: usize, a: &mut [f64], pivots: &mut [usize]) {
     }
 }
 
-/// Whether the matrix of this LU has no inverse: a pivot is exactly zero, and no NaN was in it.
-pub fn singular(n: usize, lu: &[f64]) -> bool {
-    let diagonal = |i: usize| lu[i * n + i];
-    (0..n).any(|i| diagonal(i) == 0.0) && !(0..n).any(|i| diagonal(i).is_nan())
+/// What stands on the diagonal of a matrix of n rows; of an LU its pivots.
+pub fn diagonal(n: usize, a: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
+    (0..n).map(move |i| a[i * n + i])
+}
+
+/// Whether the matrix of an LU with this diagonal has no inverse: a pivot is exactly zero, and no NaN
+/// was in it.
+pub fn singular(diagonal: impl Iterator<Item = f64> + Clone) -> bool {
+    diagonal.clone().any(|pivot| pivot == 0.0) && !diagonal.clone().any(|pivot| pivot.is_nan())
 }
 
 /// The lower factor of a symmetric positive definite matrix in the place of its lower triangle;
@@ -130,22 +135,24 @@ pub fn sign(pivots: &[usize]) -> f64 {
     if exchanges % 2 == 0 { 1.0 } else { -1.0 }
 }
 
-/// The determinant: the pivots multiplied ascending, from the permutation's sign. Singular gives
-/// +0.0, whatever the other pivots are; nothing gives 1.
-pub fn determinant(n: usize, lu: &[f64], pivots: &[usize]) -> f64 {
-    if singular(n, lu) {
+/// The determinant: the diagonal of an LU multiplied ascending, from the permutation's sign. Singular
+/// gives +0.0, whatever the other pivots are; nothing gives 1.
+pub fn determinant(diagonal: impl Iterator<Item = f64> + Clone, pivots: &[usize]) -> f64 {
+    if singular(diagonal.clone()) {
         return 0.0;
     }
-    (0..n).fold(sign(pivots), |product, i| product * lu[i * n + i])
+    diagonal.fold(sign(pivots), |product, pivot| product * pivot)
 }
 
 /// The determinant as its sign and the logarithm of its magnitude: signs multiplied and logarithms
 /// added in ascending order. Singular gives 0 and -inf.
-pub fn log_determinant(n: usize, lu: &[f64], pivots: &[usize]) -> (f64, f64) {
-    if singular(n, lu) {
+pub fn log_determinant(
+    diagonal: impl Iterator<Item = f64> + Clone,
+    pivots: &[usize],
+) -> (f64, f64) {
+    if singular(diagonal.clone()) {
         return (0.0, f64::NEG_INFINITY);
     }
-    let diagonal = (0..n).map(|i| lu[i * n + i]);
     diagonal.fold((sign(pivots), 0.0), |(sign, sum), pivot| {
         let one = if pivot.is_nan() { pivot } else { 1f64.copysign(pivot) };
         (sign * one, sum + Log::at(pivot.abs()))
@@ -163,8 +170,8 @@ mod tests {
         lu(3, &mut a, &mut pivots);
         assert_eq!(pivots, [1, 1, 2]);
         assert_eq!(a, [4.0, 2.0, 2.0, 0.0, 2.0, 1.0, 0.5, 1.0, 2.0]);
-        assert_eq!(determinant(3, &a, &pivots), -16.0);
-        let (sign, log) = log_determinant(3, &a, &pivots);
+        assert_eq!(determinant(diagonal(3, &a), &pivots), -16.0);
+        let (sign, log) = log_determinant(diagonal(3, &a), &pivots);
         assert_eq!(sign, -1.0);
         assert!((log - 16f64.ln()).abs() < 1e-15, "{log}");
         let mut x = [4.0, 8.0, 8.0];
@@ -188,16 +195,16 @@ mod tests {
         let mut a = [1.0, 2.0, 2.0, 4.0];
         let mut pivots = [0; 2];
         lu(2, &mut a, &mut pivots);
-        assert!(singular(2, &a));
-        assert_eq!(determinant(2, &a, &pivots).to_bits(), 0);
-        assert_eq!(log_determinant(2, &a, &pivots), (0.0, f64::NEG_INFINITY));
+        assert!(singular(diagonal(2, &a)));
+        assert_eq!(determinant(diagonal(2, &a), &pivots).to_bits(), 0);
+        assert_eq!(log_determinant(diagonal(2, &a), &pivots), (0.0, f64::NEG_INFINITY));
         // A zero column beside a NaN is no singular matrix: the NaN reaches the last pivot.
         let mut a = [0.0, f64::NAN, 0.0, 1.0];
         lu(2, &mut a, &mut pivots);
-        assert!(!singular(2, &a) && a[3].is_nan());
-        assert!(determinant(2, &a, &pivots).is_nan());
-        assert_eq!(determinant(0, &[], &[]), 1.0);
-        assert_eq!(log_determinant(0, &[], &[]), (1.0, 0.0));
+        assert!(!singular(diagonal(2, &a)) && a[3].is_nan());
+        assert!(determinant(diagonal(2, &a), &pivots).is_nan());
+        assert_eq!(determinant(diagonal(0, &[]), &[]), 1.0);
+        assert_eq!(log_determinant(diagonal(0, &[]), &[]), (1.0, 0.0));
     }
 
     #[test]

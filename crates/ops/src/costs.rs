@@ -172,6 +172,21 @@ fn width(t: ElementType) -> usize {
     (t == ElementType::F64) as usize
 }
 
+/// The width in which a call computes, whatever its operands are stored in.
+fn width_of(call: &Call) -> usize {
+    width(if call.operands.is_empty() { call.result } else { call.wanted(0) })
+}
+
+/// Launches that wait for one another, beside the first: a factorisation or a substitution goes block
+/// by block, and inside a block column by column. A column counts as a quarter of a launch, which is
+/// meant to err against the device.
+fn waits(call: &Call) -> f64 {
+    match &call.detail {
+        Detail::Matrices(m) => m.rows as f64 / 4.0,
+        _ => 0.0,
+    }
+}
+
 impl Costs {
     /// The reference's defaults.
     pub fn defaults(level: Level, library_threads: usize) -> Costs {
@@ -186,7 +201,7 @@ impl Costs {
     /// Microseconds on the lanes rung with `threads` threads.
     pub fn lanes_time(&self, call: &Call, threads: usize) -> f64 {
         let l = &self.lanes;
-        let w = width(call.shown_type());
+        let w = width_of(call);
         let bytes = (bytes_of(&call.operands) + result_bytes(call)) as f64;
         let one = match call.family {
             Family::Product => call.units as f64 * l.product[w],
@@ -207,7 +222,7 @@ impl Costs {
         if let Some((_, library)) = self.measured(call) {
             return library;
         }
-        let unit = lanes_costs(Level::Avx2).product[width(call.shown_type())] / 2.0;
+        let unit = lanes_costs(Level::Avx2).product[width_of(call)] / 2.0;
         let one = call.units as f64 * unit;
         if 2 * call.units < LIBRARY_SINGLE || self.library.threads < 2 {
             return one;
@@ -217,7 +232,7 @@ impl Costs {
 
     /// Microseconds of this product on the lanes and on the library, where both were measured.
     fn measured(&self, call: &Call) -> Option<(f64, f64)> {
-        self.library.curves.times(width(call.shown_type()), place_of(call)?)
+        self.library.curves.times(width_of(call), place_of(call)?)
     }
 
     /// Whether the library is slower than the rung after it: its time and the other.
@@ -236,7 +251,7 @@ impl Costs {
     /// are there is taken to stay, unless it is read at once.
     pub fn device_time(&self, call: &Call, standing: &Standing) -> f64 {
         let d = &self.device;
-        let w = width(call.shown_type());
+        let w = width_of(call);
         let (up, down) = (bytes_of(&call.operands) as f64, result_bytes(call) as f64);
         let work = match call.family {
             Family::Product if matrix_of(call).is_some() => up / d.memory,
@@ -249,8 +264,9 @@ impl Costs {
             false => up,
         };
         let stays = standing.any() && !read_at_once(call);
-        let (fixed, down) = if stays { (d.floor / LAUNCHES, 0.0) } else { (d.floor, down) };
-        fixed + absent / d.up + work + down / d.down
+        let launch = d.floor / LAUNCHES;
+        let (fixed, down) = if stays { (launch, 0.0) } else { (d.floor, down) };
+        fixed + waits(call) * launch + absent / d.up + work + down / d.down
     }
 
     /// Microseconds until the processor has the operands that are on the device alone.

@@ -11,12 +11,14 @@ use crate::matrices::{
     self, Choice, Matrices, Rung, array, beside, each_its_own, extended, float, integers,
     matrices_of, slabs_of, square, types, without_elements,
 };
-use crate::record::{Definition, Entry, Kind, Op, Rungs, keyword, required};
+use crate::record::{Definition, Entry, Family, Kind, Member, Offer, Op, Rungs, keyword, required};
 use crate::samples::{self, Sample};
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::triangular::Triangle;
 use rung_math::triangular as plain;
+
+mod device;
 
 pub const OPS: &[Op] = &[
     Op {
@@ -143,7 +145,10 @@ macro_rules! rungs {
                 results.map(Answer::Several)
             }),
             library: Entry::None(NO_LIBRARY_FACTOR),
-            device: Entry::None("a device's schedule of it is not written yet"),
+            device: Entry::Has(Member {
+                offer: Offer::RoundTrip(Family::Product),
+                run: device::$text,
+            }),
         }
     };
 }
@@ -180,17 +185,18 @@ impl Factors {
         Ok(Factors { n, stack, pivots })
     }
 
-    fn slab(&self, slab: usize) -> (&[f64], &[usize]) {
-        let (n, cells) = (self.n, self.n * self.n);
-        (&self.stack[slab * cells..][..cells], &self.pivots[slab * n..][..n])
+    fn pivots(&self, slab: usize) -> &[usize] {
+        &self.pivots[slab * self.n..][..self.n]
+    }
+
+    /// The diagonal of a matrix's LU.
+    fn diagonal(&self, slab: usize) -> impl Iterator<Item = f64> + Clone + '_ {
+        diagonal(self.n, &self.stack, slab)
     }
 
     /// Fails with the first singular matrix.
     fn check(&self, slabs: usize, what: &str) -> Result<()> {
-        match (0..slabs).find(|&slab| plain::singular(self.n, self.slab(slab).0)) {
-            Some(slab) => Err(singular(what, slab, slabs, self.slab(slab).0, self.n)),
-            None => Ok(()),
-        }
+        check(slabs, what, |slab| self.diagonal(slab))
     }
 
     /// Exchanges and both substitutions in the place of `x` (of, n, columns).
@@ -200,7 +206,7 @@ impl Factors {
             return;
         }
         for (x, &slab) in x.chunks_mut(n * columns).zip(of) {
-            plain::permute(self.slab(slab).1, columns, x);
+            plain::permute(self.pivots(slab), columns, x);
         }
         let stack = (n, self.stack.as_slice());
         rung.solve(Triangle { lower: true, unit: true }, stack, of, columns, x);
@@ -208,12 +214,25 @@ impl Factors {
     }
 }
 
-/// `solve with a singular matrix: pivot 2 is zero`, and which matrix of a stack.
-fn singular(what: &str, slab: usize, slabs: usize, lu: &[f64], n: usize) -> Error {
-    let pivot = (0..n).position(|i| lu[i * n + i] == 0.0).unwrap_or(0);
+/// The diagonal of one of a stack (slabs, n, n).
+fn diagonal(n: usize, stack: &[f64], slab: usize) -> impl Iterator<Item = f64> + Clone + '_ {
+    plain::diagonal(n, &stack[slab * n * n..][..n * n])
+}
+
+/// Fails with the first matrix that is singular by the diagonal of its LU, or its own where it is
+/// triangular: `solve with a singular matrix: pivot 2 is zero`, and which matrix of a stack.
+fn check<D: Iterator<Item = f64> + Clone>(
+    slabs: usize,
+    what: &str,
+    diagonal: impl Fn(usize) -> D,
+) -> Result<()> {
+    let Some(slab) = (0..slabs).find(|&slab| plain::singular(diagonal(slab))) else {
+        return Ok(());
+    };
+    let pivot = diagonal(slab).position(|pivot| pivot == 0.0).unwrap_or(0);
     let text = format!("{what} a singular matrix: pivot {pivot} is zero{}", place(slab, slabs));
     let e = Error::new(ErrorKind::Singular, text);
-    e.hint("la:lstsq and la:pinv also take a singular matrix")
+    Err(e.hint("la:lstsq and la:pinv also take a singular matrix"))
 }
 
 /// Which matrix of a stack.
@@ -224,20 +243,27 @@ fn place(slab: usize, slabs: usize) -> String {
 fn determinant(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
     let m = matrices_of(call)?;
     let factors = Factors::of(rung, &call.operands[0], m.slabs, m.rows)?;
-    let shape = || call.shape.clone();
-    let each = |f: &dyn Fn(&[f64], &[usize]) -> f64| {
-        Array::build::<f64>(shape(), |out| {
-            for (slab, out) in out.iter_mut().enumerate() {
-                let (lu, pivots) = factors.slab(slab);
-                *out = f(lu, pivots);
+    of_pivots(call, |slab| (factors.diagonal(slab), factors.pivots(slab)))
+}
+
+/// det, or both results of slogdet, from the diagonal of each matrix's LU and its exchanges.
+fn of_pivots<'a, D: Iterator<Item = f64> + Clone>(
+    call: &Call,
+    slab: impl Fn(usize) -> (D, &'a [usize]),
+) -> Result<Vec<Array>> {
+    let each = |f: &dyn Fn(D, &[usize]) -> f64| {
+        Array::build::<f64>(call.shape.clone(), |out| {
+            for (number, out) in out.iter_mut().enumerate() {
+                let (diagonal, pivots) = slab(number);
+                *out = f(diagonal, pivots);
             }
         })
     };
     if call.more.is_empty() {
-        return Ok(vec![each(&|lu, pivots| plain::determinant(m.rows, lu, pivots))?]);
+        return Ok(vec![each(&|diagonal, pivots| plain::determinant(diagonal, pivots))?]);
     }
-    let log = |lu: &[f64], pivots: &[usize]| plain::log_determinant(m.rows, lu, pivots);
-    Ok(vec![each(&|lu, pivots| log(lu, pivots).0)?, each(&|lu, pivots| log(lu, pivots).1)?])
+    let log = |diagonal: D, pivots: &[usize]| plain::log_determinant(diagonal, pivots);
+    Ok(vec![each(&|d, pivots| log(d, pivots).0)?, each(&|d, pivots| log(d, pivots).1)?])
 }
 
 fn prepare_inverse(
@@ -410,10 +436,7 @@ fn solve_triangular(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
     let (n, stack) = (m.rows, rung.packed(&call.operands[0])?);
     let Choice::Triangle(which) = m.choice else { return Ok(Vec::new()) };
     if !which.unit {
-        let matrix = |slab: usize| &stack[slab * n * n..][..n * n];
-        if let Some(slab) = (0..m.slabs).find(|&slab| plain::singular(n, matrix(slab))) {
-            return Err(singular("solve-triangular with", slab, m.slabs, matrix(slab), n));
-        }
+        check(m.slabs, "solve-triangular with", |slab| diagonal(n, &stack, slab))?;
     }
     let out = Array::build::<f64>(call.shape.clone(), |x| {
         rung.pack(&call.operands[1], x);
@@ -447,13 +470,15 @@ fn cholesky(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
     let bad = failed.iter().enumerate().filter_map(|(slab, pivot)| Some((slab, (*pivot)?)));
     for (slab, pivot) in bad {
         if !has_nan(&rung.packed(operand)?[slab * n * n..][..n * n], n, upper) {
-            let place = place(slab, m.slabs);
-            let text = "cholesky needs a positive definite matrix";
-            let text = format!("{text}: pivot {pivot} is not positive{place}");
-            return Err(Error::new(ErrorKind::Singular, text));
+            return Err(not_positive(pivot, slab, m.slabs));
         }
     }
     Ok(vec![factors])
+}
+
+fn not_positive(pivot: usize, slab: usize, slabs: usize) -> Error {
+    let (text, place) = ("cholesky needs a positive definite matrix", place(slab, slabs));
+    Error::new(ErrorKind::Singular, format!("{text}: pivot {pivot} is not positive{place}"))
 }
 
 /// Whether the triangle that is read holds a NaN: then the factor does, and nothing failed.

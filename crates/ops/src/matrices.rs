@@ -5,7 +5,7 @@
 //! of each operation runs over either, so the two differ in nothing else.
 
 use crate::arguments::Operand;
-use crate::call::{Call, Detail, Output, Prepared, Types, at_type, types_of};
+use crate::call::{Call, Detail, Output, Prepared, Types, types_of, waiting};
 use crate::record::{Family, Op};
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -113,8 +113,8 @@ pub fn prepared(
         return Err(Error::new(ErrorKind::Internal, format!("{} has no result", op.name())));
     };
     let slabs = matrices.slabs.max(matrices.of.len()) as u64;
-    let wide = arrays.iter().map(|a| at_type(a, ElementType::F64));
-    Ok(Prepared::Call(Box::new(Call {
+    let wide = arrays.iter().map(|a| waiting(a, ElementType::F64));
+    let call = Call {
         op,
         operands: wide.collect::<Result<_>>()?,
         given: arrays.iter().map(|a| a.shape().clone()).collect(),
@@ -128,7 +128,8 @@ pub fn prepared(
         detail: Detail::Matrices(Box::new(matrices)),
         family: Family::Product,
         units: slabs.saturating_mul(steps),
-    })))
+    };
+    Ok(Prepared::Call(Box::new(call.at_types(&[ElementType::F64; 2]))))
 }
 
 /// The detail that `prepared` put there.

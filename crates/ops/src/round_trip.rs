@@ -15,10 +15,11 @@ use rung_kernel::position::{Kernels as PositionKernels, Seek};
 use rung_kernel::product::{Tile, Types as ProductTypes};
 use rung_kernel::scan::{Kernels as ScanKernels, Scan};
 use rung_kernel::sort::Kernels as SortKernels;
+use rung_kernel::triangular::Kernels as TriangularKernels;
 use rung_kernel::{Kernel, Launch};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub struct KernelCache {
     positions: Cache<(Seek, [ElementType; 2]), PositionKernels>,
     scans: Cache<(Scan, [ElementType; 2]), ScanKernels>,
     sorts: Cache<(ElementType, bool), SortKernels>,
+    triangular: OnceCell<TriangularKernels>,
 }
 
 /// What was made once.
@@ -252,6 +254,11 @@ impl<'a> RoundTrip<'a> {
     /// The kernels of an order, made when they are first needed.
     pub fn sort_kernels(&self, element: ElementType, descending: bool) -> Result<SortKernels> {
         self.cache.sorts.get((element, descending), || SortKernels::new(element, descending))
+    }
+
+    /// The kernels of factorisations, made when they are first needed.
+    pub fn triangular_kernels(&self) -> &TriangularKernels {
+        self.cache.triangular.get_or_init(TriangularKernels::new)
     }
 
     /// Where an operand will lie; nothing moves yet.

@@ -22,7 +22,7 @@ use smallvec::smallvec;
 
 mod device;
 
-pub(crate) use device::{added_rows, sums};
+pub(crate) use device::{added_rows, sums, table};
 use device::{compress_device, gather_device, scatter_device, take_device};
 
 pub const OPS: &[Op] = &[

@@ -286,8 +286,12 @@ fn results_of_copies_folds_and_picks_stay() {
 }
 
 /// The members that spec acceleration 3 names, by tier.
-const MEMBERS: [(&str, &[&str]); 9] = [
+const MEMBERS: [(&str, &[&str]); 10] = [
     ("products", &["dot", "matmul", "einsum", "tensordot", "conv1d", "outer"]),
+    (
+        "triangular",
+        &["det", "slogdet", "inv", "solve", "lu", "lu-solve", "solve-triangular", "cholesky"],
+    ),
     (
         "map",
         &[

@@ -18,3 +18,4 @@ mod residency;
 mod residency_model;
 mod software;
 mod support;
+mod triangular;

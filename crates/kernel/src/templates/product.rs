@@ -239,10 +239,10 @@ fn finished(types: Types, computed: Computed, epilogue: Option<&Epilogue>) -> Re
 }
 
 /// The cells of an invocation, each a variable of its own.
-struct Registers(usize);
+pub(super) struct Registers(pub(super) usize);
 
 impl Registers {
-    fn each(&self, line: impl Fn(usize, usize) -> String) -> String {
+    pub(super) fn each(&self, line: impl Fn(usize, usize) -> String) -> String {
         let cells = (0..self.0).flat_map(|r| (0..self.0).map(move |c| (r, c)));
         cells.map(|(r, c)| format!("        {}\n", line(r, c))).collect()
     }
@@ -252,7 +252,7 @@ impl Registers {
     }
 
     /// One step along k.
-    fn taken(&self, real: &str) -> String {
+    pub(super) fn taken(&self, real: &str) -> String {
         let mut text = String::new();
         for i in 0..self.0 {
             let down = format!("place.y + {}u", i * GROUP);

@@ -217,14 +217,7 @@ impl RoundTrip<'_> {
 
     /// A packed copy of `x` at a type that holds its elements, or narrows a wider float.
     pub fn copy(&self, x: &Array, to: ElementType) -> Result<std::result::Result<Array, Decline>> {
-        let own = x.element_type();
-        let computed = match to {
-            ElementType::F32 if !own.is_float() => Computed::Single,
-            // A half width is rounded from a double.
-            _ if to.is_float() && !own.is_float() => Computed::Double,
-            _ => Computed::holding(own),
-        };
-        let wanted = if computed == Computed::holding(own) { own } else { computed.element() };
+        let (computed, wanted) = converting(x.element_type(), to);
         let of = Formula {
             name: Cow::Borrowed("(copy)"),
             formula: "",
@@ -239,6 +232,26 @@ impl RoundTrip<'_> {
             Answer::Declined(reason) => Err(reason),
             Answer::Several(_) | Answer::Written => Err(Decline::NoKernel("not one result")),
         })
+    }
+
+    /// A launch that packs elements of a buffer through a view, converted as `copy` does; `None` where
+    /// there are none. Buffers: what is read, what is written.
+    pub fn gathered(
+        &self,
+        stored: ElementType,
+        to: ElementType,
+        shape: &Shape,
+        from: View,
+    ) -> Result<Option<Launch>> {
+        if shape.size() == 0 {
+            return Ok(None);
+        }
+        let (computed, wanted) = converting(stored, to);
+        let read = Read::Array { stored, wanted };
+        let signature = Signature { reads: SmallVec::from_iter([read]), writes: to, placed: false };
+        let key = (Cow::Borrowed("(copy)"), "", computed, signature);
+        let kernel = self.pointwise_kernel(key, || COPY.at(computed))?;
+        kernel.map(|kernel| broadcast::launch_of(&kernel, shape, &[from], &[])).transpose()
     }
 
     /// Arrays copied into boxes of a grid of `to` elements, which they cover; the result has the
@@ -278,6 +291,18 @@ impl RoundTrip<'_> {
         let views = [x.view(), target];
         kernel.map(|kernel| broadcast::launch_of(&kernel, array.shape(), &views, &[])).transpose()
     }
+}
+
+/// What a copy of elements computes in, and as what it reads them.
+fn converting(own: ElementType, to: ElementType) -> (Computed, ElementType) {
+    let computed = match to {
+        ElementType::F32 if !own.is_float() => Computed::Single,
+        // A half width is rounded from a double.
+        _ if to.is_float() && !own.is_float() => Computed::Double,
+        _ => Computed::holding(own),
+    };
+    let wanted = if computed == Computed::holding(own) { own } else { computed.element() };
+    (computed, wanted)
 }
 
 /// A definition with the types it reads and writes.

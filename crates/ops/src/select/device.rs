@@ -74,8 +74,8 @@ fn picked(
     trip.run_work(work, &placed)
 }
 
-/// Positions as a kernel reads them.
-fn table(positions: &[usize]) -> Result<Option<Array>> {
+/// Positions as a kernel reads them; `None` where one does not fit.
+pub(crate) fn table(positions: &[usize]) -> Result<Option<Array>> {
     if positions.iter().any(|&p| p > i32::MAX as usize) {
         return Ok(None);
     }
