@@ -135,7 +135,7 @@ fn section(out: &mut String, op: &Op) {
     }
     line(format!("- result: {}", op.result));
     line(format!("- element types: {}", types(op)));
-    line(format!("- exact: {}", exactness(op.exact)));
+    line(format!("- exact: {}", exactness(op)));
     runs_on(op).into_iter().for_each(&mut line);
     line(format!("\n```lisp\n{}\n```", op.example));
 }
@@ -201,8 +201,8 @@ fn types(op: &Op) -> String {
     names.join(", ")
 }
 
-fn exactness(exact: Exactness) -> String {
-    match exact {
+fn exactness(op: &Op) -> String {
+    match op.exact {
         Exactness::Same => "the definition's bits on every rung".into(),
         Exactness::Ulp(n) => {
             format!("the definition's bits on every rung, within {n} ulp of the true value")
@@ -213,9 +213,14 @@ fn exactness(exact: Exactness) -> String {
                 .into()
         }
         Exactness::Kept => {
-            "a kept library's algorithm: the same bits from run to run and for any number of \
-             threads on one machine; another may give others"
-                .into()
+            let device = match op.rungs.device.kernel() {
+                Some(_) => "; a device has an algorithm of its own within the same bound",
+                None => "",
+            };
+            format!(
+                "a kept library's algorithm: the same bits from run to run and for any number of \
+                 threads on one machine; another may give others{device}"
+            )
         }
     }
 }
@@ -307,7 +312,10 @@ pub fn matrix() -> String {
             Exactness::Same => "same bits".to_string(),
             Exactness::Ulp(n) => format!("same bits, {n} ulp"),
             Exactness::LibraryOrder => "same bits; library: bound".to_string(),
-            Exactness::Kept => "same on one machine".to_string(),
+            Exactness::Kept => match op.rungs.device.kernel() {
+                Some(_) => "same on one machine; device: bound".to_string(),
+                None => "same on one machine".to_string(),
+            },
         };
         let link = format!("[{}](linalg.md#{})", called(op), anchor(op));
         let _ = writeln!(out, "| {link} | yes | {} | {class} |", cells.join(" | "));

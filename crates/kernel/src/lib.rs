@@ -3,7 +3,8 @@
 //!
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
 //! first, then `compile` and `cells`, then the templates: `map`, `broadcast`, `step`, `pick`,
-//! `fold`, `position`, `scan`, `sort`, `locate`, `windows`, `rows`, `product`, `triangular`, `fill`.
+//! `fold`, `position`, `scan`, `sort`, `locate`, `windows`, `rows`, `product`, `triangular`,
+//! `fourier`, `fill`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -18,6 +19,6 @@ mod templates;
 pub use compile::{ENTRY_POINT, compile};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
 pub use templates::{
-    broadcast, fill, fold, locate, map, pick, position, product, rows, scan, sort, step,
+    broadcast, fill, fold, fourier, locate, map, pick, position, product, rows, scan, sort, step,
     triangular, windows,
 };

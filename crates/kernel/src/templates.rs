@@ -4,6 +4,7 @@
 pub mod broadcast;
 pub mod fill;
 pub mod fold;
+pub mod fourier;
 pub mod locate;
 pub mod map;
 pub mod pick;

@@ -61,8 +61,8 @@ pub fn diagonal(n: usize, a: &[f64]) -> impl Iterator<Item = f64> + Clone + '_ {
     (0..n).map(move |i| a[i * n + i])
 }
 
-/// Whether the matrix of an LU with this diagonal has no inverse: a pivot is exactly zero, and no NaN
-/// was in it.
+/// Whether the matrix of an LU with this diagonal has no inverse: a pivot is exactly zero, and no
+/// NaN was in it.
 pub fn singular(diagonal: impl Iterator<Item = f64> + Clone) -> bool {
     diagonal.clone().any(|pivot| pivot == 0.0) && !diagonal.clone().any(|pivot| pivot.is_nan())
 }
@@ -135,8 +135,8 @@ pub fn sign(pivots: &[usize]) -> f64 {
     if exchanges % 2 == 0 { 1.0 } else { -1.0 }
 }
 
-/// The determinant: the diagonal of an LU multiplied ascending, from the permutation's sign. Singular
-/// gives +0.0, whatever the other pivots are; nothing gives 1.
+/// The determinant: the diagonal of an LU multiplied ascending, from the permutation's sign.
+/// Singular gives +0.0, whatever the other pivots are; nothing gives 1.
 pub fn determinant(diagonal: impl Iterator<Item = f64> + Clone, pivots: &[usize]) -> f64 {
     if singular(diagonal.clone()) {
         return 0.0;

@@ -177,9 +177,9 @@ fn width_of(call: &Call) -> usize {
     width(if call.operands.is_empty() { call.result } else { call.wanted(0) })
 }
 
-/// Launches that wait for one another, beside the first: a factorisation or a substitution goes block
-/// by block, and inside a block column by column. A column counts as a quarter of a launch, which is
-/// meant to err against the device.
+/// Launches that wait for one another, beside the first: a factorisation or a substitution goes
+/// block by block, and inside a block column by column. A column counts as a quarter of a launch,
+/// which is not measured and meant to err against the device.
 fn waits(call: &Call) -> f64 {
     match &call.detail {
         Detail::Matrices(m) => m.rows as f64 / 4.0,

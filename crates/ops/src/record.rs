@@ -405,7 +405,8 @@ pub enum Exactness {
     /// 2 k u sum |a b| of them (spec acceleration 8).
     LibraryOrder,
     /// A kept library's algorithm: on every rung of the processor the same function, for any number
-    /// of threads the same bits; another machine may have others.
+    /// of threads the same bits; another machine may have others. A device has an algorithm of its
+    /// own, if it has one, within the class's bound of the true value.
     Kept,
 }
 

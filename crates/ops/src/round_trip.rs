@@ -11,6 +11,7 @@ use rung_device::{Buffer, Failure, FailureCode, Held, Layout, Residency};
 use rung_kernel::broadcast::{self, Read, Signature};
 use rung_kernel::cells::Computed;
 use rung_kernel::fold::{Fold, Kernels as FoldKernels, Types as FoldTypes};
+use rung_kernel::fourier::{self, Kernels as FourierKernels};
 use rung_kernel::position::{Kernels as PositionKernels, Seek};
 use rung_kernel::product::{Tile, Types as ProductTypes};
 use rung_kernel::scan::{Kernels as ScanKernels, Scan};
@@ -49,6 +50,9 @@ pub struct KernelCache {
     scans: Cache<(Scan, [ElementType; 2]), ScanKernels>,
     sorts: Cache<(ElementType, bool), SortKernels>,
     triangular: OnceCell<TriangularKernels>,
+    fourier: Cache<ElementType, FourierKernels>,
+    /// The turns of transforms, by their length: sent once.
+    turns: Cache<usize, Array>,
 }
 
 /// What was made once.
@@ -86,6 +90,7 @@ impl KernelCache {
             + self.positions.count()
             + self.scans.count()
             + self.sorts.count()
+            + self.fourier.count()
     }
 }
 
@@ -259,6 +264,17 @@ impl<'a> RoundTrip<'a> {
     /// The kernels of factorisations, made when they are first needed.
     pub fn triangular_kernels(&self) -> &TriangularKernels {
         self.cache.triangular.get_or_init(TriangularKernels::new)
+    }
+
+    /// The kernels of transforms whose results are of this type, made when they are first needed.
+    pub fn fourier_kernels(&self, writes: ElementType) -> Result<FourierKernels> {
+        self.cache.fourier.get(writes, || FourierKernels::new(writes))
+    }
+
+    /// The turns of a transform of n points (n / 2, 2), which stay on the device.
+    pub fn turns(&self, n: usize) -> Result<Array> {
+        let make = || Array::from_slice(&fourier::turns(n), Shape::new([n / 2, 2])?);
+        self.cache.turns.get(n, make)
     }
 
     /// Where an operand will lie; nothing moves yet.

@@ -2,14 +2,16 @@
 //!
 //! A complex array is a real one whose last axis is (re im); axes are counted without it. Every
 //! rung of the processor calls the same function of `rung_dense` for each line, in f64 for every
-//! width; lanes only spread the lines over the threads.
+//! width; lanes only spread the lines over the threads. A device has an algorithm of its own for
+//! lines of a power of two points, which agrees with that within the bound of the class.
 
 use crate::arguments::Arguments;
-use crate::call::{Call, Context, Detail, Prepared, at_type};
+use crate::call::{Call, Context, Detail, Prepared, waiting};
 use crate::decline::Answer;
 use crate::matrices::{Rung, array, types, zeros_for};
 use crate::record::{
-    Definition, Entry, Exactness, Family, Kind, Op, Parameter, Rungs, keyword, required,
+    Definition, Entry, Exactness, Family, Kind, Member, Offer, Op, Parameter, Rungs, keyword,
+    required,
 };
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -18,6 +20,8 @@ use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_dense::fourier::{self, Direction};
 use smallvec::smallvec;
 use std::sync::{Mutex, PoisonError};
+
+mod device;
 
 pub const OPS: &[Op] = &[
     Op {
@@ -111,7 +115,7 @@ const TRANSFORM: Op = Op {
         portable: Definition::One(|call| transform(call, &Rung::Plain)),
         lanes: Entry::Has(|call, lanes| transform(call, &Rung::Lanes(lanes)).map(Answer::Done)),
         library: Entry::None("no CBLAS routine computes it"),
-        device: Entry::None("a device's transform is not written yet"),
+        device: Entry::Has(Member { offer: Offer::RoundTrip(Family::Map), run: device::run }),
     },
     beside: Some(beside),
     ..Op::BASE
@@ -141,6 +145,30 @@ pub struct Transform {
     scale: f64,
     /// Where each axis of the result stands in the order of the lines.
     back: Vec<usize>,
+}
+
+impl Transform {
+    /// Points of a line.
+    pub fn points(&self) -> usize {
+        self.n
+    }
+
+    /// For each element of a result the 2-norm of its line: infinite where one of the line's is no
+    /// finite number, since what becomes of those is an algorithm's own.
+    pub fn norms(&self, result: &Array) -> Result<Array> {
+        let mut axes = vec![0; self.back.len()];
+        self.back.iter().enumerate().for_each(|(axis, &place)| axes[place] = axis);
+        let ordered = result.transpose(&axes)?;
+        let mut numbers: Vec<f64> = ordered.numbers().map(|x| x.to_f64()).collect();
+        let pairs = if self.form.pairs_out() { 2 } else { 1 };
+        for line in numbers.chunks_mut(self.form.points_out(self.n) * pairs) {
+            let largest = line.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
+            // Parts of the largest, whose squares neither overflow nor vanish.
+            let norm = largest * line.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt();
+            line.fill(if norm.is_nan() { f64::INFINITY } else { norm });
+        }
+        Array::from_slice(&numbers, ordered.shape().clone())?.transpose(&self.back)
+    }
 }
 
 impl Form {
@@ -176,20 +204,12 @@ fn prepare(
     let scale = scale(arguments.choice(3)?, n, direction);
     let have = extent.min(form.points_in(n));
     let lines = lines_last(&a, &shape, axis, have, form)?;
-    let mut result = shape.to_vec();
-    result[axis] = form.points_out(n);
-    // The line's axis came from the last place, those behind it from one place before.
-    let mut back: Vec<usize> = (0..shape.rank()).map(|i| i - usize::from(i > axis)).collect();
-    back[axis] = shape.rank() - 1;
-    if form.pairs_out() {
-        back.push(shape.rank());
-        result.push(2);
-    }
+    let (result, back) = result_of(&shape, axis, form, n);
     let output = array(Shape::new(result)?, types(&[&a]));
     let points = output.shape.size() as u64;
-    Ok(Prepared::Call(Box::new(Call {
+    let call = Call {
         op,
-        operands: smallvec![at_type(&lines, ElementType::F64)?],
+        operands: smallvec![waiting(&lines, ElementType::F64)?],
         given: smallvec![a.shape().clone()],
         shape: output.shape,
         raw: output.raw,
@@ -201,7 +221,22 @@ fn prepare(
         detail: Detail::Transform(Box::new(Transform { form, direction, n, have, scale, back })),
         family: Family::Map,
         units: points,
-    })))
+    };
+    Ok(Prepared::Call(Box::new(call.at_types(&[ElementType::F64]))))
+}
+
+/// The extents of the result, and where each of its axes stands in the order of the lines.
+fn result_of(shape: &Shape, axis: usize, form: Form, n: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut result = shape.to_vec();
+    result[axis] = form.points_out(n);
+    // The line's axis came from the last place, those behind it from one place before.
+    let mut back: Vec<usize> = (0..shape.rank()).map(|i| i - usize::from(i > axis)).collect();
+    back[axis] = shape.rank() - 1;
+    if form.pairs_out() {
+        back.push(shape.rank());
+        result.push(2);
+    }
+    (result, back)
 }
 
 /// The operand with its lines along the last axis before the pairs, cut to `have` points.
@@ -264,9 +299,7 @@ fn transform(call: &Call, rung: &Rung) -> Result<Array> {
     let line_in = t.have * if t.form.pairs_in() { 2 } else { 1 };
     let line_out = t.form.points_out(t.n) * if t.form.pairs_out() { 2 } else { 1 };
     let lines = call.shape.size() / line_out.max(1);
-    let mut ordered = vec![0; t.back.len()];
-    t.back.iter().zip(call.shape.iter()).for_each(|(&place, &extent)| ordered[place] = extent);
-    let out = Array::try_build::<f64>(Shape::new(ordered)?, |out| {
+    let out = Array::try_build::<f64>(ordered(t, call)?, |out| {
         let pieces = rung.lanes().map_or(1, |lanes| {
             lanes.workers().pieces(out.len(), THRESHOLD, GRAIN).min(lines.max(1))
         });
@@ -288,6 +321,13 @@ fn transform(call: &Call, rung: &Rung) -> Result<Array> {
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     })?;
     out.transpose(&t.back)
+}
+
+/// The result's shape with the lines last.
+fn ordered(t: &Transform, call: &Call) -> Result<Shape> {
+    let mut ordered = vec![0; t.back.len()];
+    t.back.iter().zip(call.shape.iter()).for_each(|(&place, &extent)| ordered[place] = extent);
+    Shape::new(ordered)
 }
 
 /// Numbers from which threads help, and the least of a piece: some 20 us of work.

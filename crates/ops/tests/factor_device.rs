@@ -1,5 +1,5 @@
-//! Factorisations and solves on a device: the bits of the definition about the blocks of columns, over
-//! operands here and there, stacks that broadcast, matrices that hurt; and the same errors.
+//! Factorisations and solves on a device: the bits of the definition about the blocks of columns,
+//! over operands here and there, stacks that broadcast, matrices that hurt; and the same errors.
 
 #[path = "common/seeded.rs"]
 mod seeded;
@@ -85,8 +85,8 @@ fn calls(a: &Array, b: &Array) -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// The results or the text of the error, the device's beside the definition's, with the operands here
-/// and on the device.
+/// The results or the text of the error, the device's beside the definition's, with the operands
+/// here and on the device.
 fn check(ladders: &mut [Ladder; 2], name: &str, values: &[Value]) {
     let op = table::find(name).unwrap();
     let wanted = run(&mut ladders[0], op, values.to_vec());
@@ -208,8 +208,8 @@ fn lu_solve_takes_what_lu_gave() {
     check(&mut ladders, "lu-solve", &[zero, vec![spread(&[2], 1).into()]].concat());
 }
 
-/// What is factorised where it lies stays there, of every width; only what decides about an error comes
-/// home.
+/// What is factorised where it lies stays there, of every width; only what decides about an error
+/// comes home.
 #[test]
 fn results_of_residents_stay() {
     let mut ladder = device_alone();

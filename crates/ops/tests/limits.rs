@@ -14,7 +14,7 @@ use rung_device::{Device, Info, Mask};
 use rung_kernel::Variants;
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
-use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
+use rung_ops::{Decline, Exactness, Ladder, NoCaller, Op, Value, table};
 use seeded::{assert_same, run};
 use std::sync::Arc;
 
@@ -153,7 +153,11 @@ fn check(there: &mut Ladder, op: &'static Op) {
         let context = format!("{} {sample:?}", op.name());
         let wanted = run(&mut here, op, of(None));
         let values = of(Some(there));
+        let loose = op.exact == Exactness::Kept;
+        there.verify(loose);
         match (wanted, run(there, op, values)) {
+            // An algorithm of its own was compared within its bound.
+            (Ok(_), Ok(_)) if loose => {}
             (Ok(wanted), Ok(got)) => assert_same(&wanted, &got, &context),
             (Err(wanted), Err(got)) => {
                 assert_eq!(wanted.to_string(), got.to_string(), "{context}");

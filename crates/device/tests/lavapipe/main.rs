@@ -12,6 +12,7 @@ mod faulty;
 mod fill;
 mod fold;
 mod fork;
+mod fourier;
 mod operands;
 mod product;
 mod residency;

@@ -1,10 +1,10 @@
-//! triangular: stacks of matrices (slabs, n, n) in f64, factorised where they stand, and substitution
-//! in the place of right-hand sides (sides, n, columns).
+//! triangular: stacks of matrices (slabs, n, n) in f64, factorised where they stand, and
+//! substitution in the place of right-hand sides (sides, n, columns).
 //!
-//! The bits are those of `rung_math::triangular`: an element takes one fused step for each eliminated
-//! index, in the order of the elimination, from the element itself. Columns go in blocks of 32: a group
-//! makes the panel of a matrix, then the rows right of it and the rest take the block's steps in their
-//! order. Pivots, and the pivots that are not positive, are written as i32.
+//! The bits are those of `rung_math::triangular`: an element takes one fused step for each
+//! eliminated index, in the order of the elimination, from the element itself. Columns go in blocks
+//! of 32: a group makes the panel of a matrix, then the rows right of it and the rest take the
+//! block's steps in their order. Pivots, and those that are not positive, are written as i32.
 
 use super::product::Registers;
 use super::{filled_in, grid_for, groups_for};
@@ -103,8 +103,8 @@ impl Kernels {
         }
     }
 
-    /// LU with partial pivoting of every matrix in its place. Buffers of each launch: the stack, the
-    /// rows of the pivots (slabs, n).
+    /// LU with partial pivoting of every matrix in its place. Buffers of each launch: the stack,
+    /// the rows of the pivots (slabs, n).
     pub fn lu(&self, slabs: usize, n: usize) -> Result<Vec<Launch>> {
         let mut launches = Vec::new();
         for start in (0..n).step_by(BLOCK) {
@@ -124,8 +124,8 @@ impl Kernels {
     }
 
     /// The lower factor of every matrix in the place of its lower triangle; what stands above the
-    /// diagonal afterwards means nothing. Buffers of each launch: the stack, for each matrix the first
-    /// pivot that is not positive, or -1.
+    /// diagonal afterwards means nothing. Buffers of each launch: the stack, for each matrix the
+    /// first pivot that is not positive, or -1.
     pub fn cholesky(&self, slabs: usize, n: usize) -> Result<Vec<Launch>> {
         let mut launches = Vec::new();
         for start in (0..n).step_by(BLOCK) {
@@ -138,8 +138,8 @@ impl Kernels {
         Ok(launches)
     }
 
-    /// What is right of a panel and below it takes the panel's steps; `lower`: the right factor is the
-    /// left one turned.
+    /// What is right of a panel and below it takes the panel's steps; `lower`: the right factor is
+    /// the left one turned.
     fn trailing(
         &self,
         slabs: usize,
@@ -234,8 +234,8 @@ impl Sides {
     }
 }
 
-/// The lower factors as they stand, or turned into upper ones, with +0 in the other triangle. Buffers:
-/// the stack, out.
+/// The lower factors as they stand, or turned into upper ones, with +0 in the other triangle.
+/// Buffers: the stack, out.
 pub fn kept(writes: ElementType) -> Result<Kernel> {
     let value = cells::written(writes, Computed::Double, "x");
     let text = filled_in(

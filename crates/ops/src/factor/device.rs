@@ -1,5 +1,5 @@
-//! Factorisations and substitution on a device: launches over stacks in f64, block of columns by block.
-//! Whether a matrix is singular is read back, since a singular one is an error on every rung.
+//! Factorisations and substitution on a device: launches over stacks in f64, block of columns by
+//! block. Whether a matrix is singular is read back, since that is an error on every rung.
 
 use super::{check, has_nan, not_positive, of_pivots};
 use crate::call::{Call, at_type};
@@ -146,7 +146,7 @@ impl<'a, 't> Schedule<'a, 't> {
 /// The results of a call's work, or its answer where there are none.
 type Planned = std::result::Result<Vec<Array>, Answer>;
 
-/// Runs what `plan` makes over the call's operands, and after them the numbers of each side's matrix
+/// Runs what `plan` makes over the call's operands, and after them the number of each side's matrix
 /// and the pivots that the call has.
 fn run(
     call: &Call,

@@ -234,8 +234,8 @@ impl RoundTrip<'_> {
         })
     }
 
-    /// A launch that packs elements of a buffer through a view, converted as `copy` does; `None` where
-    /// there are none. Buffers: what is read, what is written.
+    /// A launch that packs elements of a buffer through a view, converted as `copy` does; `None`
+    /// where there are none. Buffers: what is read, what is written.
     pub fn gathered(
         &self,
         stored: ElementType,

@@ -1,0 +1,175 @@
+//! Transforms on a device: within the bound of their class of those of the kept library, over
+//! operands here and there and lines along any axis; and what a device leaves to the processor.
+
+#[path = "common/seeded.rs"]
+mod seeded;
+
+use rung_array::Array;
+use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
+use rung_lanes::Lanes;
+use rung_ops::{Decline, Ladder, Rung, Value, table};
+use seeded::run;
+
+fn portable() -> Ladder {
+    let off = || Decline::Off("test");
+    Ladder::with_rungs(&Settings::default(), None, Err(off()), Err(off()))
+}
+
+/// A ladder whose device wants every call.
+fn eager() -> Ladder {
+    let device = rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
+        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1");
+    let mut settings = Settings::default();
+    settings.gpu.value = true;
+    settings.explain.value = Explain::Table;
+    let off = Err(Decline::Off("test"));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(device));
+    ladder.costs.device.make_free();
+    ladder
+}
+
+/// Numbers in [-1, 1) with full significands.
+fn spread(extents: &[usize], seed: usize) -> Array {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    let number = |i: usize| {
+        let fraction = (i + seed + 1) as f64 * 0.618_033_988_749_894_9;
+        2.0 * (fraction - fraction.floor()) - 1.0
+    };
+    Array::from_slice(&(0..shape.size()).map(number).collect::<Vec<f64>>(), shape).unwrap()
+}
+
+fn word(name: &'static str) -> Value {
+    Value::Keyword(name.into())
+}
+
+fn first(values: Vec<Value>) -> Array {
+    match values.into_iter().next() {
+        Some(Value::Array(a)) => a,
+        other => panic!("no array: {other:?}"),
+    }
+}
+
+fn called(ladder: &mut Ladder, name: &str, a: &Array, rest: &[Value]) -> Array {
+    let values = [&[Value::Array(a.clone())], rest].concat();
+    let a = first(run(ladder, table::find(name).unwrap(), values).unwrap());
+    a.home().unwrap();
+    a
+}
+
+/// The relative distance of two arrays in the 2-norm.
+fn distance(got: &Array, wanted: &Array) -> f64 {
+    assert_eq!((got.shape(), got.element_type()), (wanted.shape(), wanted.element_type()));
+    let numbers = |a: &Array| a.numbers().map(|n| n.to_f64()).collect::<Vec<f64>>();
+    let (got, wanted) = (numbers(got), numbers(wanted));
+    let far: f64 = got.iter().zip(&wanted).map(|(x, y)| (x - y).powi(2)).sum();
+    let size: f64 = wanted.iter().map(|y| y * y).sum();
+    (far / size.max(f64::MIN_POSITIVE)).sqrt()
+}
+
+#[test]
+fn every_transform_is_near_the_kept_librarys() {
+    let (mut here, mut there) = (portable(), eager());
+    there.only = Some(Rung::Device);
+    let residency = there.residency().unwrap().clone();
+    for n in [1, 2, 8, 256, 4096] {
+        let (real, complex) = (spread(&[3, n], n), spread(&[3, n, 2], n));
+        let bins = spread(&[3, n / 2 + 1, 2], n);
+        let points = [word("n"), Value::integer(n as i64)];
+        for t in [ElementType::F64, ElementType::F32] {
+            let epsilon = if t == ElementType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
+            for (name, a, rest) in [
+                ("fft", &real, &[][..]),
+                ("fft", &complex, &[word("complex"), Value::True]),
+                ("ifft", &complex, &[]),
+                ("rfft", &real, &[word("norm"), word("ortho")]),
+                ("irfft", &bins, &points),
+            ] {
+                let a = a.convert(t).unwrap();
+                let wanted = called(&mut here, name, &a, rest);
+                for resident in [false, true] {
+                    if resident {
+                        residency.keep(&a).unwrap();
+                    }
+                    let got = called(&mut there, name, &a, rest);
+                    let far = distance(&got, &wanted);
+                    let bound = 8.0 * f64::EPSILON * (n as f64).log2().max(1.0) + epsilon;
+                    assert!(far <= bound, "{name} of {n} {t}, resident {resident}: {far:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_lie_along_any_axis_and_are_cut_and_extended() {
+    let (mut here, mut there) = (portable(), eager());
+    let turned = spread(&[5, 12, 2], 1).transpose(&[1, 0, 2]).unwrap();
+    let n = |n| [word("n"), Value::integer(n)];
+    let axis = |i| [word("axis"), Value::integer(i)];
+    for rest in [
+        [n(8), axis(0)].concat(),
+        [n(16), axis(0)].concat(),
+        [n(16), axis(1)].concat(),
+        [n(1), axis(-2)].concat(),
+    ] {
+        for name in ["ifft", "irfft", "rfft"] {
+            let wanted = called(&mut here, name, &turned, &rest);
+            there.count_anew();
+            let got = called(&mut there, name, &turned, &rest);
+            let json = there.calls.json(&|_| String::new());
+            assert_eq!(json["calls"][0]["rung"], "device", "{name} {rest:?}: {json}");
+            assert!(distance(&got, &wanted) < 32.0 * f64::EPSILON, "{name} {rest:?}");
+        }
+    }
+}
+
+#[test]
+fn a_number_that_is_none_reaches_its_own_line_alone() {
+    let mut there = eager();
+    let mut x = spread(&[2, 8], 1);
+    x.make_mut::<f64>().unwrap()[3] = f64::NAN;
+    let got = called(&mut there, "fft", &x, &[]);
+    let numbers: Vec<f64> = got.numbers().map(|n| n.to_f64()).collect();
+    let (own, other) = numbers.split_at(16);
+    assert!(own.chunks(2).all(|bin| bin[0].is_nan() || bin[1].is_nan()));
+    assert!(other.iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn other_lengths_run_on_the_processor_and_the_decline_says_why() {
+    let (mut here, mut there) = (portable(), eager());
+    let x = spread(&[3, 12], 1);
+    let got = called(&mut there, "fft", &x, &[]);
+    seeded::assert_same(&[called(&mut here, "fft", &x, &[]).into()], &[got.into()], "fft");
+    let json = there.calls.json(&|_| String::new());
+    assert_eq!(json["calls"][0]["rung"], "lanes");
+    let text = "no device kernel: the points of a line are no power of two";
+    assert_eq!(json["declines"][0]["text"], text);
+}
+
+/// The turns go up with the first transform of a length; a result stays and is the next's operand.
+#[test]
+fn turns_are_sent_once_and_results_stay() {
+    let mut there = eager();
+    let residency = there.residency().unwrap().clone();
+    let x = spread(&[2, 64, 2], 1);
+    let complex = [word("complex"), Value::True];
+    let of = |a: &Array| [&[Value::Array(a.clone())], &complex[..]].concat();
+    let fft = table::find("fft").unwrap();
+    let first_bins = first(run(&mut there, fft, of(&x)).unwrap());
+    assert!(!first_bins.is_home() && residency.holds(&first_bins));
+    let moved = residency.moved();
+    assert_eq!(moved.up, 2 * 64 * 16 + 32 * 16);
+    let second = first(run(&mut there, fft, of(&first_bins)).unwrap());
+    assert!(!second.is_home() && residency.moved() == moved);
+}
+
+/// `--on-decline=verify` judges by the bound of the class, and finds what is beyond it.
+#[test]
+fn verify_knows_the_bound() {
+    let mut there = eager();
+    there.verify(true);
+    for n in [1, 2, 16, 1024] {
+        called(&mut there, "fft", &spread(&[3, n], n), &[]);
+    }
+}
