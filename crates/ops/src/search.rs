@@ -414,7 +414,7 @@ fn bin_counts(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Res
             let shapes = format!("{text}: {} and {}", weights.shape(), a.shape());
             return Err(Error::new(ErrorKind::Shape, shapes));
         }
-        call.operands.push(weights.convert(ElementType::F64)?);
+        call.operands.push(waiting(&weights, ElementType::F64)?);
         call.result = ElementType::F64;
     }
     let (raw, detail) = (call.result, Detail::Flag(even));

@@ -2,7 +2,7 @@
 //! its elements, or the line through samples at each x. NaN is after every number, zeros are equal.
 
 use super::double_words;
-use super::{filled_in, groups_for};
+use super::{filled_in, grid_for, groups_for};
 use crate::cells::{self, Computed};
 use crate::kernel::{Access, Binding, Kernel, Launch, word};
 use rung_base::{ElementType, Result};
@@ -73,6 +73,13 @@ pub struct Bins {
     results: Arc<Kernel>,
 }
 
+/// The kernels of a histogram whose elements have weights.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    found: Arc<Kernel>,
+    sums: Arc<Kernel>,
+}
+
 /// The launches of a histogram.
 #[derive(Clone, Debug)]
 pub struct BinsPlan {
@@ -84,17 +91,56 @@ pub struct BinsPlan {
     pub results: Launch,
 }
 
+/// The launches of a histogram whose elements have weights.
+#[derive(Clone, Debug)]
+pub struct WeightsPlan {
+    /// Buffers: x, edges, the elements' bins (i32).
+    pub found: Launch,
+    /// Buffers: the elements' bins, weights (f64), out of f64.
+    pub sums: Launch,
+}
+
+/// A text over elements, each read as the double `${x}`, and edges of doubles.
+fn over_edges(element: ElementType, text: &str) -> Result<String> {
+    let (x, double) = (Computed::holding(element), Computed::Double);
+    let read = cells::read(element, element, x, "b0", "parameter(1u) + i")?;
+    let read = cells::converted(&read, x, double);
+    let text = filled_in(text, &[("group", &super::GROUP), ("x", &read)]);
+    Ok(place(ElementType::F64, double, 2, 3)? + &text)
+}
+
+impl Weights {
+    /// Elements are placed by all invocations; each bin is added up by one, in their order.
+    pub fn new(element: ElementType) -> Result<Weights> {
+        let (count, double) = (ElementType::I32, ElementType::F64);
+        let found = over_edges(element, include_str!("locate_found.wgsl"))?
+            + &cells::main_over_elements(count, 2);
+        let sums = filled_in(include_str!("locate_weights.wgsl"), &[("group", &super::GROUP)]);
+        let placing = vec![Binding::read(element), Binding::read(double), Binding::write(count)];
+        let adding = vec![Binding::read(count), Binding::read(double), Binding::write(double)];
+        Ok(Weights {
+            found: Arc::new(kernel(format!("bins {element} found"), found, placing, 4)),
+            sums: Arc::new(kernel("bins weights".into(), sums, adding, 3)),
+        })
+    }
+
+    /// Over `count` elements and `edges` edges; the weights begin at the last offset.
+    pub fn plan(&self, count: usize, offsets: [usize; 3], edges: usize) -> Result<WeightsPlan> {
+        let ([x, first, weights], bins) = (offsets, edges.saturating_sub(1));
+        let all = vec![word(count)?, word(x)?, word(first)?, word(edges)?];
+        let parameters = vec![word(count)?, word(weights)?, word(bins)?];
+        let groups = grid_for(bins.div_ceil(super::GROUP))?;
+        Ok(WeightsPlan {
+            found: launched(&self.found, count, all),
+            sums: Launch { kernel: self.sums.clone(), parameters, groups },
+        })
+    }
+}
+
 impl Bins {
     /// Edges are doubles; integers are added, so their order is nobody's concern.
     pub fn new(element: ElementType) -> Result<Bins> {
-        let (x, double) = (Computed::holding(element), Computed::Double);
-        let read = cells::read(element, element, x, "b0", "parameter(1u) + i")?;
-        let read = cells::converted(&read, x, double);
-        let counts = place(ElementType::F64, double, 2, 3)?
-            + &filled_in(
-                include_str!("locate_bins.wgsl"),
-                &[("group", &super::GROUP), ("x", &read)],
-            );
+        let counts = over_edges(element, include_str!("locate_bins.wgsl"))?;
         let count = ElementType::I32;
         let zeros = "fn element(i: u32) -> i32 { return 0i; }\n";
         let results = "fn element(i: u32) -> i64 { return i64(b0[i]); }\n";
@@ -186,7 +232,9 @@ mod tests {
                 compile(&places(element, right).unwrap(), &Variants::default()).unwrap();
             }
             let bins = Bins::new(element).unwrap();
-            for kernel in [&bins.zeros, &bins.counts, &bins.results] {
+            let weights = Weights::new(element).unwrap();
+            let adding = [&weights.found, &weights.sums];
+            for kernel in [&bins.zeros, &bins.counts, &bins.results].into_iter().chain(adding) {
                 compile(kernel, &Variants::default()).unwrap();
             }
             for writes in ElementType::FLOATS {

@@ -49,15 +49,15 @@ pub(super) fn search_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     trip.run_work(work, &[v, x])
 }
 
-/// a and edges, out how many lie in each bin.
+/// a and edges, out how many lie in each bin; or with weights beside a, their sums in its order.
 pub(super) fn bins_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    if call.operands.len() > 2 {
-        return Ok(Answer::Declined(Decline::NoKernel("weights are added up in order")));
-    }
     let all = match packed_operands(call, trip)? {
         Ok(all) => all,
         Err(reason) => return Ok(Answer::Declined(reason)),
     };
+    if let [x, edges, weights] = &all[..] {
+        return weighed(call, trip, [x, edges, weights]);
+    }
     let bins = locate::Bins::new(all[0].element_type())?;
     let placed = [trip.place(&all[0]), trip.place(&all[1])];
     let offsets = [placed[0].offset(), placed[1].offset()];
@@ -69,6 +69,22 @@ pub(super) fn bins_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
         work.stage(plan.zeros, [counts]);
         work.stage(plan.counts, [Bind::Operand(0), Bind::Operand(1), counts]);
         work.stage(plan.results, [counts, result]);
+        work
+    });
+    trip.run_work(work, &placed)
+}
+
+/// x, edges and the weights beside x, out their sums by bins.
+fn weighed(call: &Call, trip: &RoundTrip, all: [&Array; 3]) -> Result<Answer> {
+    let kernels = locate::Weights::new(all[0].element_type())?;
+    let placed = all.map(|x| trip.place(x));
+    let (count, offsets) = (all[0].size(), [0, 1, 2].map(|i: usize| placed[i].offset()));
+    let work = kernels.plan(count, offsets, all[1].size()).map(|plan| {
+        let mut work = Work::default();
+        let result = work.make(Made::Result(ElementType::F64, call.shape.clone()));
+        let found = work.make(Made::Workspace(count * ElementType::I32.size()));
+        work.stage(plan.found, [Bind::Operand(0), Bind::Operand(1), found]);
+        work.stage(plan.sums, [found, Bind::Operand(2), result]);
         work
     });
     trip.run_work(work, &placed)
