@@ -171,26 +171,25 @@ fn assert_within_bound(ladder: &mut Ladder, op: &'static Op, values: Vec<Value>,
 }
 
 /// The operations are dealt out to so many tests, which run side by side.
-const HANDS: usize = 4;
+const HANDS: usize = 8;
 
-#[test]
-fn every_rung_gives_the_bits_of_the_definition_1() {
-    every_rung_gives_the_bits_of_the_definition(0);
+macro_rules! hands {
+    ($($name:ident $hand:literal)*) => {
+        $(#[test]
+        fn $name() {
+            every_rung_gives_the_bits_of_the_definition($hand);
+        })*
+    };
 }
-
-#[test]
-fn every_rung_gives_the_bits_of_the_definition_2() {
-    every_rung_gives_the_bits_of_the_definition(1);
-}
-
-#[test]
-fn every_rung_gives_the_bits_of_the_definition_3() {
-    every_rung_gives_the_bits_of_the_definition(2);
-}
-
-#[test]
-fn every_rung_gives_the_bits_of_the_definition_4() {
-    every_rung_gives_the_bits_of_the_definition(3);
+hands! {
+    every_rung_gives_the_bits_of_the_definition_1 0
+    every_rung_gives_the_bits_of_the_definition_2 1
+    every_rung_gives_the_bits_of_the_definition_3 2
+    every_rung_gives_the_bits_of_the_definition_4 3
+    every_rung_gives_the_bits_of_the_definition_5 4
+    every_rung_gives_the_bits_of_the_definition_6 5
+    every_rung_gives_the_bits_of_the_definition_7 6
+    every_rung_gives_the_bits_of_the_definition_8 7
 }
 
 fn every_rung_gives_the_bits_of_the_definition(hand: usize) {
