@@ -41,6 +41,13 @@ impl<R, F: FnOnce() -> R> Task for Loop<F> {
 }
 
 impl Level {
+    /// Runs a loop without vectors of its own, compiled with this level's instructions: the closure
+    /// and what it calls must be `#[inline(always)]`. For the crates above, whose loops the compiler
+    /// turns into vectors by itself.
+    pub fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
+        self.run(Loop(body))
+    }
+
     /// The best level of this processor.
     pub fn detect() -> Level {
         #[cfg(target_arch = "x86_64")]

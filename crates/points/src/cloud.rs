@@ -1,0 +1,133 @@
+//! A cloud of points, checked once.
+
+use crate::Coordinate;
+use rung_base::{Error, ErrorKind, Result};
+
+/// The most coordinates of a point.
+pub const MOST_DIMENSIONS: usize = 16;
+
+/// N points of D coordinates each, one point after the other; every coordinate is finite, and so is
+/// every squared distance.
+#[derive(Clone, Copy, Debug)]
+pub struct Cloud<'a, T> {
+    coordinates: &'a [T],
+    dimension: usize,
+}
+
+impl<'a, T: Coordinate> Cloud<'a, T> {
+    /// `coordinates` holds the points one after the other.
+    ///
+    /// # Errors
+    /// A dimension outside 1 to 16, coordinates that are not whole points, NaN or infinity (with their
+    /// count and the first one's point), and an extent whose squared diagonal is beyond the type.
+    pub fn new(coordinates: &'a [T], dimension: usize) -> Result<Cloud<'a, T>> {
+        if dimension == 0 || dimension > MOST_DIMENSIONS {
+            let wanted = format!("a point has 1 to {MOST_DIMENSIONS} coordinates");
+            return Err(Error::wanted(ErrorKind::Shape, wanted, dimension));
+        }
+        if !coordinates.len().is_multiple_of(dimension) {
+            let wanted = format!("points of {dimension} coordinates");
+            return Err(Error::wanted(ErrorKind::Shape, wanted, coordinates.len()));
+        }
+        let cloud = Cloud { coordinates, dimension };
+        cloud.check_finite()?;
+        cloud.check_extent()?;
+        Ok(cloud)
+    }
+
+    /// How many points.
+    pub fn len(&self) -> usize {
+        self.coordinates.len() / self.dimension
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.coordinates.is_empty()
+    }
+
+    /// How many coordinates a point has.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The coordinates of point `i`.
+    #[inline(always)]
+    pub fn point(&self, i: usize) -> &'a [T] {
+        &self.coordinates[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// The points in order.
+    pub fn points(&self) -> std::slice::ChunksExact<'a, T> {
+        self.coordinates.chunks_exact(self.dimension)
+    }
+
+    /// The least and the greatest coordinate on every axis; nothing of no points.
+    pub fn bounds(&self) -> Vec<[T; 2]> {
+        let mut points = self.points();
+        let Some(first) = points.next() else { return Vec::new() };
+        let mut bounds: Vec<[T; 2]> = first.iter().map(|&x| [x, x]).collect();
+        for point in points {
+            for ([low, high], &x) in bounds.iter_mut().zip(point) {
+                *low = if x < *low { x } else { *low };
+                *high = if x > *high { x } else { *high };
+            }
+        }
+        bounds
+    }
+
+    fn check_finite(&self) -> Result<()> {
+        let wrong = |x: &&T| !x.is_finite();
+        let count = self.coordinates.iter().filter(wrong).count();
+        match self.coordinates.iter().position(|x| !x.is_finite()) {
+            None => Ok(()),
+            Some(at) => {
+                let first = at / self.dimension;
+                let text =
+                    format!("{count} coordinates are NaN or infinite, the first of point {first}");
+                let hint = "leave those points out: nonfinite drop";
+                Err(Error::new(ErrorKind::Argument, text).hint(hint))
+            }
+        }
+    }
+
+    fn check_extent(&self) -> Result<()> {
+        let squared = self.bounds().iter().fold(T::ZERO, |sum, [low, high]| {
+            let side = *high - *low;
+            sum + side * side
+        });
+        if squared.is_finite() {
+            return Ok(());
+        }
+        let text = "the square of the cloud's diagonal is beyond the element type";
+        Err(Error::new(ErrorKind::Argument, text).hint("take f64, or scale the points"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message<T: Coordinate>(coordinates: &[T], dimension: usize) -> String {
+        Cloud::new(coordinates, dimension).unwrap_err().message().to_string()
+    }
+
+    #[test]
+    fn what_is_no_cloud_is_said() {
+        assert_eq!(message(&[1.0f32; 7], 3), "points of 3 coordinates: got 7");
+        assert_eq!(message(&[1.0f32; 7], 0), "a point has 1 to 16 coordinates: got 0");
+        assert_eq!(
+            message(&[0.0, 1.0, 2.0, f64::NAN, f64::INFINITY, 0.0], 3),
+            "2 coordinates are NaN or infinite, the first of point 1"
+        );
+        let far = [0.0f32, 0.0, 3e19, 0.0];
+        assert!(message(&far, 2).contains("beyond the element type"));
+        assert!(Cloud::new(&far.map(f64::from), 2).is_ok());
+    }
+
+    #[test]
+    fn bounds_are_those_of_every_axis() {
+        let cloud = Cloud::new(&[1.0, 5.0, -2.0, 7.0f64], 2).unwrap();
+        assert_eq!(cloud.bounds(), [[-2.0, 1.0], [5.0, 7.0]]);
+        assert!(Cloud::<f32>::new(&[], 3).unwrap().bounds().is_empty());
+    }
+}
