@@ -235,10 +235,7 @@ fn best_of_block<T: Coordinate, const D: usize>(
             continue;
         }
         if groups.best[group] == STALE {
-            // The points of a group stand in their order: the first is the lowest.
-            let points = &least[group * GROUP..(group + 1) * GROUP];
-            let at = points.iter().position(|&m| m == greatest).unwrap_or(0);
-            groups.best[group] = (group * GROUP + at) as u32;
+            groups.best[group] = best_of_group(least, index, group, greatest);
         }
         let place = groups.best[group];
         if best == STALE || index[place as usize] < index[best as usize] {
@@ -246,4 +243,10 @@ fn best_of_block<T: Coordinate, const D: usize>(
         }
     }
     best
+}
+
+/// The same in a group.
+fn best_of_group<T: Coordinate>(least: &[T], index: &[u32], group: usize, greatest: T) -> u32 {
+    let places = (group * GROUP..(group + 1) * GROUP).filter(|&place| least[place] == greatest);
+    places.min_by_key(|&place| index[place]).map_or(STALE, |place| place as u32)
 }
