@@ -1,41 +1,44 @@
-//! Times farthest point sampling over raw f32 triples: `fps FILE COUNT [START] [REPEATS]`. `benches/points`
-//! runs it beside its peer.
+//! Times farthest point sampling over raw f32 triples, for `benches/points`:
+//! `fps FILE COUNT START REPEATS [indices]`. Prints the median, what was computed, and the memory of
+//! the groups; with `indices` nothing but the indices, as raw 64-bit integers.
 
 use rung_lanes::Lanes;
 use rung_points::{Cloud, fps};
+use std::io::Write;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let number = |at: usize, default: usize| words.get(at).map_or(Ok(default), |w| w.parse());
-    let bytes = std::fs::read(words.first().ok_or("fps FILE COUNT [START] [REPEATS] [THREADS]")?)?;
+    let [file, count, start, repeats, rest @ ..] = &words[..] else {
+        return Err("usage: fps FILE COUNT START REPEATS [indices]".into());
+    };
+    let bytes = std::fs::read(file)?;
     let coordinates: Vec<f32> =
-        bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect();
     let cloud = Cloud::new(&coordinates, 3)?;
-    let wanted =
-        fps::Wanted { count: number(1, 4096)?, start: vec![number(2, 0)?], ..Default::default() };
-    let lanes = Lanes::new(number(4, 1)?);
+    let wanted = fps::Wanted {
+        count: count.parse()?,
+        start: vec![start.parse()?],
+        ..fps::Wanted::default()
+    };
+    let lanes = Lanes::new(1);
     let mut times = Vec::new();
-    for _ in 0..number(3, 5)? {
-        let start = Instant::now();
+    for _ in 0..repeats.parse::<usize>()?.max(1) {
+        let begin = Instant::now();
         let (samples, counts) = fps::sample(&lanes, &cloud, &wanted)?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        times.push(begin.elapsed().as_secs_f64() * 1e3);
+        if !rest.is_empty() {
+            let indices = samples.indices.iter().flat_map(|&i| (i as i64).to_le_bytes());
+            return Ok(std::io::stdout().write_all(&indices.collect::<Vec<u8>>())?);
+        }
         if times.len() == 1 {
-            let all = cloud.len() as f64 * samples.indices.len() as f64;
-            let share = counts.distances as f64 / all * 100.0;
-            let sum = samples
-                .indices
-                .iter()
-                .enumerate()
-                .map(|(i, &x)| (i + 1).wrapping_mul(x))
-                .fold(0usize, usize::wrapping_add);
             println!(
-                "distances {share:.2} %, tests {}, sum {sum}, covering {}",
-                counts.tests, samples.covering
+                "distances {}\ntests {}\nbytes {}",
+                counts.distances, counts.tests, counts.bytes
             );
         }
     }
     times.sort_by(f64::total_cmp);
-    println!("{:.2} ms (median), {:.2} least", times[times.len() / 2], times[0]);
+    println!("ms {:.3}", times[times.len() / 2]);
     Ok(())
 }

@@ -52,6 +52,8 @@ pub struct Counts {
     pub distances: u64,
     /// Tests of a group's or a block's box.
     pub tests: u64,
+    /// Memory beside the cloud and the results.
+    pub bytes: u64,
 }
 
 /// The start and the mask, checked.

@@ -22,7 +22,7 @@ pub(crate) fn run<T: Coordinate>(cloud: &Cloud<T>, plan: &Plan) -> (Samples<T>, 
     let at_first = |i| if plan.takes_part(i) { T::INFINITY } else { T::GONE };
     let mut least: Vec<T> = (0..points).map(at_first).collect();
     let mut samples = Samples { indices: Vec::new(), radii: Vec::new(), covering: T::INFINITY };
-    let mut counts = Counts::default();
+    let mut counts = Counts { bytes: (points * size_of::<T>()) as u64, ..Counts::default() };
     while samples.indices.len() < plan.count {
         let next = match plan.start.get(samples.indices.len()) {
             Some(&start) => start,

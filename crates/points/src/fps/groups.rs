@@ -174,8 +174,8 @@ impl<T: Coordinate, const D: usize> Cells<T, D> {
     #[inline(always)]
     fn number(&self, point: &[T]) -> u32 {
         let mut number = 0;
-        for axis in 0..D {
-            let at = ((point[axis] - self.low[axis]) * self.scale).to_f64() as usize;
+        for (axis, (&x, &low)) in point.iter().zip(&self.low).enumerate() {
+            let at = ((x - low) * self.scale).to_f64() as usize;
             number |= self.spread[at.min(self.spread.len() - 1)] << axis;
         }
         number
@@ -207,6 +207,13 @@ impl<T: Coordinate, const D: usize> Groups<T, D> {
         let groups = Boxes::around(&axes, &axes, &least);
         let blocks = Boxes::around(&groups.low, &groups.high, &groups.greatest);
         Ok(Groups { axes, least, index, groups, blocks })
+    }
+
+    /// The memory that sampling takes; making the groups takes as much again for a moment.
+    pub(crate) fn bytes(&self) -> u64 {
+        let boxes = self.groups.best.len() + self.blocks.best.len();
+        let floats = (D + 1) * self.least.len() + (2 * D + 1) * boxes;
+        (floats * size_of::<T>() + (self.index.len() + boxes) * size_of::<u32>()) as u64
     }
 }
 

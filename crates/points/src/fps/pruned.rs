@@ -25,7 +25,8 @@ pub(crate) fn run<T: Coordinate, const D: usize>(
         (cloud.len() < u32::MAX as usize - BLOCK).then(|| Groups::<T, D>::new(cloud, plan).ok());
     match groups.flatten() {
         Some(groups) => {
-            Run { groups, level: lanes.level(), counts: Counts::default() }.samples(cloud, plan)
+            let counts = Counts { bytes: groups.bytes(), ..Counts::default() };
+            Run { groups, level: lanes.level(), counts }.samples(cloud, plan)
         }
         None => definition::run(cloud, plan),
     }
@@ -166,11 +167,11 @@ fn near<T: Coordinate, const D: usize>(
     found: &mut [usize; GROUP],
 ) -> usize {
     let mut bounds = [T::ZERO; GROUP];
-    for axis in 0..D {
+    for (axis, &c) in c.iter().enumerate() {
         let low = &boxes.low[axis][first..first + GROUP];
         let high = &boxes.high[axis][first..first + GROUP];
         for i in 0..GROUP {
-            let (below, above) = (low[i] - c[axis], c[axis] - high[i]);
+            let (below, above) = (low[i] - c, c - high[i]);
             let gap = if below > above { below } else { above };
             let gap = if gap > T::ZERO { gap } else { T::ZERO };
             bounds[i] = if axis == 0 { gap * gap } else { bounds[i] + gap * gap };
@@ -194,10 +195,10 @@ fn visit<T: Coordinate, const D: usize>(
     c: [T; D],
 ) -> T {
     let mut distances = [T::ZERO; GROUP];
-    for axis in 0..D {
-        let x = &axes[axis][first..first + GROUP];
+    for (axis, (x, &c)) in axes.iter().zip(&c).enumerate() {
+        let x = &x[first..first + GROUP];
         for i in 0..GROUP {
-            let d = x[i] - c[axis];
+            let d = x[i] - c;
             distances[i] = if axis == 0 { d * d } else { distances[i] + d * d };
         }
     }

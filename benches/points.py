@@ -1,0 +1,130 @@
+"""Farthest point sampling beside fpsample: `benches/points` runs this."""
+
+import gzip
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import fpsample
+import numpy as np
+
+BEGIN, END = "<!-- begin: benches/points -->\n", "<!-- end: benches/points -->\n"
+REPEATS = 5
+# (scan, its first points or None for all, samples)
+CASES = [
+    ("dragon_vrip_res2", 50_000, 4_096),
+    ("dragon_vrip", None, 4_096),
+    ("dragon_vrip", None, 43_764),
+]
+
+
+def scan(folder, name, count):
+    """The vertices of an ASCII .ply, as f32."""
+    with gzip.open(folder / "package/models" / f"{name}.ply.gz", "rt") as lines:
+        for line in lines:
+            if line.startswith("element vertex"):
+                vertices = int(line.split()[2])
+            if line.strip() == "end_header":
+                break
+        count = count or vertices
+        rows = [next(lines).split()[:3] for _ in range(count)]
+    return np.array(rows, dtype=np.float32)
+
+
+def theirs(points, samples):
+    """Every exact sampler: its name, one run of which gives indices."""
+    for height in (3, 5, 7, 9):
+        yield f"kdline h={height}", lambda h=height: fpsample.bucket_fps_kdline_sampling(points, samples, h=h)
+    yield "kdtree", lambda: fpsample.bucket_fps_kdtree_sampling(points, samples)
+
+
+def seconds(run):
+    start = time.perf_counter()
+    indices = run()
+    return time.perf_counter() - start, indices
+
+
+def ours(path, samples, start):
+    """Milliseconds and what was left out, by the example."""
+    command = [os.environ["FPS"], str(path), str(samples), str(start), "1"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    fields = dict(line.split(" ", 1) for line in text.splitlines())
+    return float(fields["ms"]), fields
+
+
+def case(folder, name, count, samples):
+    points = scan(folder, name, count)
+    path = folder / "points.f32"
+    points.tofile(path)
+    runs = list(theirs(points, samples))
+    times = {label: [] for label, _ in runs}
+    mine = []
+    for repeat in range(REPEATS):
+        for label, run in runs:
+            took, indices = seconds(run)
+            times[label].append(took * 1e3)
+            first = int(indices[0])
+            if repeat == 0 and label == "kdline h=7":
+                check(path, samples, first, indices)
+        took, fields = ours(path, samples, 0)
+        mine.append(took)
+    best = min(times, key=lambda label: statistics.median(times[label]))
+    best_ms, our_ms = statistics.median(times[best]), statistics.median(mine)
+    share = float(fields["distances"]) / (len(points) * samples)
+    return (
+        f"| {len(points):,} | {samples:,} | {our_ms:.1f} | {best_ms:.1f} ({best}) "
+        f"| {best_ms / our_ms:.2f} | {share:.2%} | {float(fields['bytes']) / len(points):.0f} |"
+    )
+
+
+def check(path, samples, first, indices):
+    """Begun where theirs begins, the samples are the same (clouds without ties)."""
+    command = [os.environ["FPS"], str(path), str(samples), str(first), "1", "indices"]
+    text = subprocess.run(command, check=True, capture_output=True).stdout
+    own = np.frombuffer(text, dtype=np.int64)
+    same = int(np.argmin(own == indices)) if (own != indices).any() else samples
+    print(f"  beginning at point {first}: the first {same:,} of {samples:,} samples agree", file=sys.stderr)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    rows = [case(folder, *one) for one in CASES]
+    head = [
+        f"Command: `benches/points --write`. One thread on both sides; median of {REPEATS} repeats in turn, making "
+        f"the groups included. fpsample {fpsample_version()}, the best of its exact samplers (kdline with h of 3, 5, "
+        f"7, 9, kdtree); both on f32. {platform.machine()}, {processor()}, {time.strftime('%Y-%m-%d')}.",
+        "",
+        "| points | samples | Rung, ms | fpsample, ms | ratio | distances computed | bytes a point |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    text = "\n".join(head + rows) + "\n"
+    print(text)
+    if "--write" in sys.argv[2:]:
+        write(text)
+
+
+def fpsample_version():
+    from importlib.metadata import version
+
+    return version("fpsample")
+
+
+def processor():
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "unknown processor"
+
+
+def write(text):
+    page = pathlib.Path("docs/benchmarks.md")
+    before, rest = page.read_text().split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    page.write_text(before + BEGIN + text + END + after)
+
+
+main()
