@@ -204,7 +204,10 @@ struct Steps {
 impl Steps {
     fn push(&mut self, step: Step) -> Result<()> {
         if self.all.len() == MOST_STEPS {
-            let text = format!("a kernel may have {MOST_STEPS} steps, repetitions written out");
+            let text = format!(
+                "a kernel may have {MOST_STEPS} steps (numbers, parameters and calls), \
+                 repetitions written out"
+            );
             return Err(Error::new(ErrorKind::Argument, text)
                 .hint("call a kernel of one repetition several times"));
         }

@@ -8,6 +8,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared};
 use crate::record::{Exactness, FLOATS, Kind, Op, Package, Parameter, Prepare, Rungs, required};
+use crate::resident::bring_home;
 use crate::samples::{self, Sample};
 use crate::strict::{array_of, check_out, may_meet, result_of, strict, types_differ};
 use crate::table;
@@ -243,6 +244,7 @@ const fn forms(
         types,
         exact,
         rungs: HANDED_ON,
+        resident: true,
         result: "a vector of the operands' width",
         ..Op::BASE
     };
@@ -335,6 +337,7 @@ const FILLED: Op = Op {
     result: "the vector",
     types: FLOATS,
     rungs: HANDED_ON,
+    resident: true,
     samples: one_samples,
     writes: &[0],
     ..Op::BASE
@@ -344,6 +347,7 @@ const READ: Op = Op {
     parameters: &[V],
     types: FLOATS,
     rungs: HANDED_ON,
+    resident: true,
     samples: one_samples,
     ..Op::BASE
 };
@@ -411,6 +415,9 @@ fn computed_by(name: &str) -> Result<&'static Op> {
 
 fn hand_on(name: &str, values: Vec<Value>, context: &mut Context) -> Result<Prepared> {
     let op = computed_by(name)?;
+    if !op.takes_residents() {
+        bring_home(&values)?;
+    }
     (op.prepare)(op, Arguments::bind(op, values)?, context)
 }
 

@@ -293,3 +293,51 @@ fn mistakes_say_what_was_wanted() {
         assert!(text.contains(wanted), "{form}: {text}");
     }
 }
+
+/// `defun` keeps away from these names; `car` was a kernel, and then `mapcar` failed.
+#[test]
+fn a_kernel_takes_no_locked_name_and_no_parameter_twice() {
+    let mut session = session(|_| {});
+    printed(&mut session, "(rung:defkernel own ((x f32)) x)");
+    for (form, wanted) in [
+        ("(rung:defkernel car ((x f32)) x)", "car is a name of the locked package"),
+        ("(rung:defkernel la:add ((x f32)) x)", "la:add is a name of the locked package"),
+        ("(rung:defkernel if ((x f32)) x)", "if is a name of the locked package"),
+        ("(rung:defderivative car own x)", "car is a name of the locked package"),
+        ("(rung:defkernel t ((x f32)) x)", "t is a constant"),
+        ("(rung:defkernel :kw ((x f32)) x)", ":kw is a constant"),
+        ("(rung:defkernel k ((x f32) (x f64)) x)", "a parameter is given twice"),
+        ("(rung:defkernel k ((x f32)) (if x 1))", "wrong number of parts"),
+    ] {
+        let text = printed(&mut session, form).to_lowercase();
+        assert!(text.contains(wanted), "{form}: {text}");
+    }
+    assert_eq!(printed(&mut session, "(mapcar #'car '((1)))"), "(1)");
+}
+
+/// The vector that was written came home each time.
+#[test]
+fn vectors_written_in_place_stay_on_the_device() {
+    let mut session = on_device();
+    let form = "(let ((a (rung:send (la:ones 20000))) (b (rung:send (la:ones 20000))))
+        (dotimes (i 5) (vec:add-into a a b) (vec:axpy-into a 2 b a) (vec:exp-into b b))
+        (list (rung:resident-p a) (rung:resident-p b)))";
+    assert_eq!(printed(&mut session, form), "(t t)");
+    let json: serde_json::Value = serde_json::from_str(&session.explain_json()).unwrap();
+    assert_eq!(json["transfers"]["down"], 0, "{json}");
+}
+
+/// The last stage over a whole array had the name of the only stage over an axis.
+#[test]
+fn folds_of_a_whole_array_and_of_an_axis_are_two_kernels() {
+    let mut session = on_device();
+    for name in ["var", "std", "norm", "nansum", "nanprod", "sum", "mean", "amax"] {
+        let form = format!(
+            "(let ((x (rung:send (la:ones '(200 200))))) (la:{name} x) (la:{name} x :axis 0) 1)"
+        );
+        assert_eq!(printed(&mut session, &form), "1");
+    }
+    let json: serde_json::Value = serde_json::from_str(&session.explain_json()).unwrap();
+    let declines = json["declines"].as_array().unwrap();
+    assert!(declines.iter().all(|decline| decline["code"] != "compile"), "{json}");
+}

@@ -170,7 +170,8 @@ pub const FLAGS: &[Flag] = &[
         summary: "bytes of arrays that may stay on the device: 512M, 4G",
         detail: &["Without it a quarter of the device's memory."],
         apply: |request, given, origin| {
-            let bytes = size_of(given.text()).ok_or("expected a size such as 512M")?;
+            let bytes = size_of(given.text())
+                .ok_or_else(|| format!("expected a size such as 512M: got {:?}", given.text()))?;
             request.settings.device_memory.set(Some(bytes), origin);
             Ok(())
         },

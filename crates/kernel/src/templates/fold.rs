@@ -371,9 +371,15 @@ fn kernel(fold: Fold, types: Types, first: bool, last: bool) -> Result<Kernel> {
             ("half", &(PARTIALS / 2)),
         ],
     );
-    let part = if last { "" } else { " part" };
+    // A later stage may have the types of a first one.
+    let stage = match (first, last) {
+        (true, true) => "",
+        (true, false) => " part",
+        (false, true) => " rest",
+        (false, false) => " rest, part",
+    };
     Ok(Kernel {
-        key: format!("fold {name} {stored} as {} to {writes}{part}", types.wanted),
+        key: format!("fold {name} {stored} as {} to {writes}{stage}", types.wanted),
         text: combine.function(accumulator) + &text,
         workgroup: [PARTIALS as u32, 1, 1],
         bindings,

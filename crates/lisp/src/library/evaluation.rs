@@ -362,6 +362,18 @@ fn fdefinition(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     }
 }
 
+impl Lisp {
+    /// An error where a program may not give the name a function: standard names are locked, constants
+    /// and keywords are no names.
+    pub fn check_definable(&self, name: Symbol) -> Outcome<()> {
+        if name == symbol::T || self.symbols[name].package == Some(crate::package::KEYWORD) {
+            let text = format!("{} is a constant", self.shown(name));
+            return Err(Escape::program(text));
+        }
+        check_lock(self, name)
+    }
+}
+
 /// Whether a program may define the name: standard names are locked.
 pub(super) fn check_lock(lisp: &Lisp, name: Symbol) -> Outcome<()> {
     let cell = &lisp.symbols[name];

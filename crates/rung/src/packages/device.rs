@@ -1,6 +1,7 @@
 //! Package `rung`: where an array is, for measuring (spec acceleration 9.2). No program needs these:
 //! arrays go to a device and come home by themselves.
 
+use rung_device::FailureCode;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::packed::Packed;
 use rung_lisp::{Escape, Outcome, Value, symbol, value};
@@ -23,12 +24,16 @@ const FUNCTIONS: [(&str, &str, &str, Body); 4] = [
     (
         "send",
         "array",
-        "Sends a packed array to the device, where it stays while there is room; without a device \
-         it does nothing. Returns the array.",
+        "Sends a packed array to the device, where it stays while there is room; without room or \
+         without a device it does nothing. Returns the array.",
         |ladder, a| {
             let array = packed("rung:send", &a[0])?.array();
             if let Some(device) = ladder.residency() {
-                device.keep(&array).map_err(rung_device::Failure::into_error)?;
+                match device.keep(&array) {
+                    // No room, or more than a buffer holds: it stays here.
+                    Err(failure) if failure.code == FailureCode::Memory => {}
+                    kept => drop(kept.map_err(rung_device::Failure::into_error)?),
+                }
             }
             Ok(a[0].clone())
         },

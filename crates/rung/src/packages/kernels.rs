@@ -113,7 +113,7 @@ impl Kernels {
 
 fn named(lisp: &Lisp, name: &Value) -> Outcome<Symbol> {
     match name.as_symbol().filter(|_| !name.is_nil()) {
-        Some(symbol) => Ok(symbol),
+        Some(symbol) => lisp.check_definable(symbol).map(|()| symbol),
         None => Err(refused(lisp, "a kernel's name is a symbol", name)),
     }
 }
@@ -156,7 +156,11 @@ fn declaration(
             Some("f64" | "double-float") => ElementType::F64,
             _ => return Err(refused(lisp, "a parameter's type is f32 or f64", &parameter)),
         };
-        declared.push((lisp.name(symbol).to_ascii_lowercase(), t));
+        let name = lisp.name(symbol).to_ascii_lowercase();
+        if declared.iter().any(|(other, _)| *other == name) {
+            return Err(refused(lisp, "a parameter is given twice", &parameter));
+        }
+        declared.push((name, t));
         scope.names.push(Some(symbol));
     }
     let (doc, form) = match &items(lisp, body)?[..] {
@@ -248,7 +252,11 @@ impl Scope<'_> {
         let known = spelled.iter().find(|(name, _)| *name == head);
         let name = known.map_or(head, |(_, name)| name);
         let Some(function) = Function::named(name) else {
-            return self.refused("no element-wise function of this name", form);
+            let text = match head {
+                "if" | "let" | "let*" | "repeat" => "wrong number of parts",
+                _ => "no element-wise function of this name",
+            };
+            return self.refused(text, form);
         };
         let many = MANY.contains(&name) && arguments.len() > 2;
         if arguments.len() != function.arity() && !many {
