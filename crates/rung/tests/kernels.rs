@@ -322,7 +322,7 @@ fn vectors_written_in_place_stay_on_the_device() {
     let form = "(let ((a (rung:send (la:ones 20000))) (b (rung:send (la:ones 20000))))
         (dotimes (i 5) (vec:add-into a a b) (vec:axpy-into a 2 b a) (vec:exp-into b b))
         (list (rung:resident-p a) (rung:resident-p b)))";
-    assert_eq!(printed(&mut session, form), "(t t)");
+    assert_eq!(printed(&mut session, form), "(T T)");
     let json: serde_json::Value = serde_json::from_str(&session.explain_json()).unwrap();
     assert_eq!(json["transfers"]["down"], 0, "{json}");
 }
