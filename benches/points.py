@@ -48,9 +48,9 @@ def seconds(run):
     return time.perf_counter() - start, indices
 
 
-def ours(path, samples, start):
+def ours(path, samples, threads):
     """Milliseconds and what was left out, by the example."""
-    command = [os.environ["FPS"], str(path), str(samples), str(start), "1"]
+    command = [os.environ["FPS"], str(path), str(samples), "0", str(threads), "1"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     fields = dict(line.split(" ", 1) for line in text.splitlines())
     return float(fields["ms"]), fields
@@ -62,7 +62,7 @@ def case(folder, name, count, samples):
     points.tofile(path)
     runs = list(theirs(points, samples))
     times = {label: [] for label, _ in runs}
-    mine = []
+    mine = {1: [], 2: []}
     for repeat in range(REPEATS):
         for label, run in runs:
             took, indices = seconds(run)
@@ -70,20 +70,22 @@ def case(folder, name, count, samples):
             first = int(indices[0])
             if repeat == 0 and label == "kdline h=7":
                 check(path, samples, first, indices)
-        took, fields = ours(path, samples, 0)
-        mine.append(took)
+        for threads in mine:
+            took, fields = ours(path, samples, threads)
+            mine[threads].append(took)
     best = min(times, key=lambda label: statistics.median(times[label]))
-    best_ms, our_ms = statistics.median(times[best]), statistics.median(mine)
+    best_ms = statistics.median(times[best])
+    one, two = (statistics.median(mine[threads]) for threads in mine)
     share = float(fields["distances"]) / (len(points) * samples)
     return (
-        f"| {len(points):,} | {samples:,} | {our_ms:.1f} | {best_ms:.1f} ({best}) "
-        f"| {best_ms / our_ms:.2f} | {share:.2%} | {float(fields['bytes']) / len(points):.0f} |"
+        f"| {len(points):,} | {samples:,} | {one:.1f} | {two:.1f} | {best_ms:.1f} ({best}) "
+        f"| {best_ms / one:.2f} | {best_ms / two:.2f} | {share:.2%} | {float(fields['bytes']) / len(points):.0f} |"
     )
 
 
 def check(path, samples, first, indices):
     """Begun where theirs begins, the samples are the same (clouds without ties)."""
-    command = [os.environ["FPS"], str(path), str(samples), str(first), "1", "indices"]
+    command = [os.environ["FPS"], str(path), str(samples), str(first), "1", "1", "indices"]
     text = subprocess.run(command, check=True, capture_output=True).stdout
     own = np.frombuffer(text, dtype=np.int64)
     same = int(np.argmin(own == indices)) if (own != indices).any() else samples
@@ -94,12 +96,13 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     rows = [case(folder, *one) for one in CASES]
     head = [
-        f"Command: `benches/points --write`. One thread on both sides; median of {REPEATS} repeats in turn, making "
-        f"the groups included. fpsample {fpsample_version()}, the best of its exact samplers (kdline with h of 3, 5, "
+        f"Command: `benches/points --write`. Median of {REPEATS} repeats in turn, making the groups "
+        f"included; fpsample has one thread. fpsample {fpsample_version()}, the best of its exact samplers (kdline with h of 3, 5, "
         f"7, 9, kdtree); both on f32. {platform.machine()}, {processor()}, {time.strftime('%Y-%m-%d')}.",
         "",
-        "| points | samples | Rung, ms | fpsample, ms | ratio | distances computed | bytes a point |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| points | samples | 1 thread, ms | 2 threads, ms | fpsample, ms | ratio, 1 thread | 2 threads "
+        "| distances computed | bytes a point |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     text = "\n".join(head + rows) + "\n"
     print(text)

@@ -1,5 +1,5 @@
 //! Times farthest point sampling over raw f32 triples, for `benches/points`:
-//! `fps FILE COUNT START REPEATS [indices]`. Prints the median, what was computed, and the memory of
+//! `fps FILE COUNT START THREADS REPEATS [indices]`. Prints the median, what was computed, and the memory of
 //! the groups; with `indices` nothing but the indices, as raw 64-bit integers.
 
 use rung_lanes::Lanes;
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [file, count, start, repeats, rest @ ..] = &words[..] else {
-        return Err("usage: fps FILE COUNT START REPEATS [indices]".into());
+    let [file, count, start, threads, repeats, rest @ ..] = &words[..] else {
+        return Err("usage: fps FILE COUNT START THREADS REPEATS [indices]".into());
     };
     let bytes = std::fs::read(file)?;
     let coordinates: Vec<f32> =
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         start: vec![start.parse()?],
         ..fps::Wanted::default()
     };
-    let lanes = Lanes::new(1);
+    let lanes = Lanes::new(threads.parse()?);
     let mut times = Vec::new();
     for _ in 0..repeats.parse::<usize>()?.max(1) {
         let begin = Instant::now();

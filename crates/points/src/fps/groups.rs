@@ -4,6 +4,8 @@
 use super::Plan;
 use crate::{Cloud, Coordinate};
 use rung_base::{Result, memory};
+use rung_lanes::Lanes;
+use std::sync::{Mutex, PoisonError};
 
 /// Points of a group, and groups of a block.
 pub const GROUP: usize = 32;
@@ -88,6 +90,7 @@ const RUN: usize = 4 * BLOCK;
 /// halving alone took 105 ms, the curve alone 15 ms for groups that 4,096 samples visited half again as
 /// often. Cells with more points than a run are halved whole: far outliers do no harm.
 fn along_the_curve<T: Coordinate, const D: usize>(
+    lanes: &Lanes,
     cloud: &Cloud<T>,
     plan: &Plan,
 ) -> Result<Vec<Member<T, D>>> {
@@ -119,7 +122,12 @@ fn along_the_curve<T: Coordinate, const D: usize>(
         }
         from += cell.len();
     }
-    members.chunks_mut(RUN).for_each(halve);
+    let runs: Vec<Mutex<&mut [Member<T, D>]>> = members.chunks_mut(RUN).map(Mutex::new).collect();
+    // Each run is one thread's alone.
+    lanes.workers().run(runs.len(), &|run| {
+        halve(&mut runs[run].lock().unwrap_or_else(PoisonError::into_inner));
+    });
+    drop(runs);
     Ok(members)
 }
 
@@ -187,10 +195,10 @@ impl<T: Coordinate, const D: usize> Groups<T, D> {
     ///
     /// # Errors
     /// Memory that is not there.
-    pub(crate) fn new(cloud: &Cloud<T>, plan: &Plan) -> Result<Groups<T, D>> {
+    pub(crate) fn new(lanes: &Lanes, cloud: &Cloud<T>, plan: &Plan) -> Result<Groups<T, D>> {
         let points = cloud.len();
         let wanted = || format!("the groups of {points} points");
-        let members: Vec<Member<T, D>> = along_the_curve(cloud, plan)?;
+        let members: Vec<Member<T, D>> = along_the_curve(lanes, cloud, plan)?;
         let places = members.len().next_multiple_of(BLOCK);
         let filled = |x: T| memory::filled(places, x, wanted);
         let last = members[members.len() - 1].at;

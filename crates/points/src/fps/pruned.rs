@@ -21,8 +21,8 @@ pub(crate) fn run<T: Coordinate, const D: usize>(
 ) -> (Samples<T>, Counts) {
     // Places are numbered in 32 bits; and a cloud for whose groups there is no room may have room for
     // the plain loop.
-    let groups =
-        (cloud.len() < u32::MAX as usize - BLOCK).then(|| Groups::<T, D>::new(cloud, plan).ok());
+    let groups = (cloud.len() < u32::MAX as usize - BLOCK)
+        .then(|| Groups::<T, D>::new(lanes, cloud, plan).ok());
     match groups.flatten() {
         Some(groups) => {
             let counts = Counts { bytes: groups.bytes(), ..Counts::default() };

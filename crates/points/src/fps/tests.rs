@@ -71,7 +71,7 @@ fn assert_same<T: Coordinate, const D: usize>(name: &str, coordinates: &[f64], w
     let plan = plan(&cloud, wanted).unwrap();
     let (plain, _) = definition::run(&cloud, &plan);
     for level in Level::available() {
-        let lanes = Lanes::with(level, 1);
+        let lanes = Lanes::with(level, if level == Level::Portable { 1 } else { 2 });
         let (pruned, _) = pruned::run::<T, D>(&lanes, &cloud, &plan);
         let context = format!("{name}, {} of {D}, {}, {wanted:?}", cloud.len(), T::TYPE);
         let differs = plain.indices.iter().zip(&pruned.indices).position(|(a, b)| a != b);
