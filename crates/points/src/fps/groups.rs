@@ -86,9 +86,10 @@ const DIGIT: u32 = 10;
 const RUN: usize = 4 * BLOCK;
 
 /// The points that take part, first in the order of Morton's curve over cells of one size, in linear
-/// time, then runs along the curve halved, whose groups are tighter: of 437,645 points of a scan the
-/// halving alone took 105 ms, the curve alone 15 ms for groups that 4,096 samples visited half again as
-/// often. Cells with more points than a run are halved whole: far outliers do no harm.
+/// time, then runs along the curve halved, whose groups are tighter: 4,096 samples of a scan's 437,645
+/// points took 125 ms with everything halved, 59 with the curve alone (other work on the machine), which
+/// left 0.28 and 0.36 % of the distances; both together leave 0.29 %. Cells with more points than a run
+/// are halved whole: far outliers do no harm.
 fn along_the_curve<T: Coordinate, const D: usize>(
     lanes: &Lanes,
     cloud: &Cloud<T>,
@@ -165,7 +166,7 @@ impl<T: Coordinate, const D: usize> Cells<T, D> {
         let side = bounds
             .iter()
             .fold(0.0, |most: f64, [low, high]| most.max(high.to_f64() - low.to_f64()));
-        // Half of the positions of one coordinate alone would be a table of gigabytes.
+        // With all 30 bits for one axis the table would take 4 GiB.
         let bits = Self::BITS.min(15);
         let scale = if side > 0.0 { f64::from(1u32 << bits) / side } else { 0.0 };
         // Beyond the type's range all points share a cell, which is halved.
