@@ -134,8 +134,8 @@ fn plan<'a, T: Coordinate>(cloud: &Cloud<T>, wanted: &Wanted<'a>) -> Result<Plan
     if plan.start.is_empty() && plan.count > 0 {
         plan.start.extend((0..points).find(|&i| plan.takes_part(i)));
     }
-    if plan.start.len() > wanted.count && wanted.count < wanted.start.len() {
-        return refuse(format!("{} starts for {} samples", plan.start.len(), wanted.count));
+    if wanted.start.len() > wanted.count {
+        return refuse(format!("{} starts for {} samples", wanted.start.len(), wanted.count));
     }
     let mut seen = std::collections::HashSet::new();
     for &start in &plan.start {

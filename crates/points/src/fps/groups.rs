@@ -2,6 +2,7 @@
 //! and with the greatest least distance among its points.
 
 use super::Plan;
+use super::pruned::greatest_of;
 use crate::{Cloud, Coordinate};
 use rung_base::{Result, memory};
 use rung_lanes::Lanes;
@@ -216,6 +217,17 @@ impl<T: Coordinate, const D: usize> Groups<T, D> {
         let groups = Boxes::around(&axes, &axes, &least);
         let blocks = Boxes::around(&groups.low, &groups.high, &groups.greatest);
         Ok(Groups { axes, least, index, groups, blocks })
+    }
+
+    /// Finds what is left in the group of a start that lay on a sample already: no bound is below 0, so
+    /// that its group may be passed by with the start still counted.
+    pub(crate) fn look_again(&mut self, place: usize) {
+        let group = place / GROUP;
+        let block = group / GROUP;
+        self.groups.greatest[group] = greatest_of(&self.least[group * GROUP..][..GROUP]);
+        self.groups.best[group] = STALE;
+        self.blocks.greatest[block] = greatest_of(&self.groups.greatest[block * GROUP..][..GROUP]);
+        self.blocks.best[block] = STALE;
     }
 
     /// The memory that sampling takes; making the groups takes as much again for a moment.

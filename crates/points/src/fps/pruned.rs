@@ -60,6 +60,9 @@ impl<T: Coordinate, const D: usize> Run<T, D> {
             samples.indices.push(index);
             samples.radii.push(m.sqrt());
             self.groups.least[place] = T::GONE;
+            if m <= T::ZERO {
+                self.groups.look_again(place);
+            }
             let point = cloud.point(index);
             self.choose(std::array::from_fn(|axis| point[axis]));
         }
@@ -211,7 +214,7 @@ fn visit<T: Coordinate, const D: usize>(
 
 /// Eight at a time: the compiler makes vectors of it, which it may not of one running maximum.
 #[inline(always)]
-fn greatest_of<T: Coordinate>(all: &[T]) -> T {
+pub(super) fn greatest_of<T: Coordinate>(all: &[T]) -> T {
     const ABREAST: usize = 8;
     let mut best = [T::GONE; ABREAST];
     for part in all.chunks_exact(ABREAST) {

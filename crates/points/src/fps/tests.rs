@@ -128,6 +128,24 @@ fn starts_masks_and_radii_are_obeyed_alike() {
     }
 }
 
+/// A group of which every point is a start on a sample had none of its greatest distance left.
+#[test]
+fn starts_may_lie_on_one_another() {
+    let mut cloud = vec![0.5; 2_500 * 3];
+    let start: Vec<usize> = (0..2_500).rev().collect();
+    let wanted = |count, starts: usize| Wanted {
+        count,
+        start: start[..starts].to_vec(),
+        ..Wanted::default()
+    };
+    for (count, starts) in [(2_500, 2_500), (2_500, 1_200), (1_200, 1_200)] {
+        assert_same::<f32, 3>("one point many times", &cloud, &wanted(count, starts));
+    }
+    cloud[0] = 9.0;
+    assert_same::<f64, 3>("but for one", &cloud, &wanted(2_499, 2_499));
+    assert_same::<f64, 3>("but for one", &cloud, &wanted(2_500, 2_400));
+}
+
 #[test]
 fn radii_never_rise_and_shorter_runs_begin_longer_ones() {
     let cloud = Stream(7).cloud(5_000, 3);
