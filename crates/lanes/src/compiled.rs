@@ -4,35 +4,36 @@
 //! the kernels themselves, `rung-ops` took four minutes.)
 
 use crate::Level;
-use crate::elementwise::{Holds, Of1, Of2, Of3, Source, run_block};
+use crate::elementwise::{Block, Holds, Of1, Of2, Of3, Run};
+use crate::level::{Entries, entries};
 use crate::vector::Float;
 use rung_math as math;
 
-/// One run of a kernel over sources of one width.
+/// The code of a kernel at one level and width.
 #[doc(hidden)]
-pub type Runner<T, const K: usize> = unsafe fn(Level, [Source<T>; K], *mut T, usize, bool);
+pub type Runner<T, const K: usize> = unsafe fn(&Run<T, K>);
 
 /// The kernels of a function of `K` numbers.
 pub struct Compiled<const K: usize> {
-    single: Runner<f32, K>,
-    double: Runner<f64, K>,
+    single: Entries<Run<f32, K>>,
+    double: Entries<Run<f64, K>>,
 }
 
 impl<const K: usize> Compiled<K> {
-    /// The kernel of a width.
+    /// The kernel of a width at a level.
     #[inline]
-    pub(crate) fn runner<T: Float>(&self) -> Runner<T, K> {
-        T::runner(self)
+    pub(crate) fn runner<T: Float>(&self, level: Level) -> Runner<T, K> {
+        T::runners(self)[level as usize]
     }
 
     #[doc(hidden)]
-    pub fn single(&self) -> Runner<f32, K> {
-        self.single
+    pub fn single(&self) -> &[Runner<f32, K>; 3] {
+        &self.single
     }
 
     #[doc(hidden)]
-    pub fn double(&self) -> Runner<f64, K> {
-        self.double
+    pub fn double(&self) -> &[Runner<f64, K>; 3] {
+        &self.double
     }
 }
 
@@ -58,14 +59,14 @@ impl<F: math::Ternary + Lanewise<3>> Ternary for F {}
 pub trait Compare: math::Compare + Lanewise<2> {}
 impl<F: math::Compare + Lanewise<2>> Compare for F {}
 
-/// Kernels of each function, compiled where this is used.
+/// Kernels of each function, compiled where this is used, and whether they are a few instructions.
 macro_rules! compiled {
-    ($kernel:ident, $k:literal: $($function:ident)*) => {$(
+    ($kernel:ident, $k:literal, $light:literal: $($function:ident)*) => {$(
         impl Lanewise<$k> for math::$function {
             const COMPILED: &'static Compiled<$k> = {
                 static COMPILED: Compiled<$k> = Compiled {
-                    single: run_block::<$kernel<math::$function>, f32, $k>,
-                    double: run_block::<$kernel<math::$function>, f64, $k>,
+                    single: entries::<Block<$kernel<math::$function>, $light>, Run<f32, $k>>(),
+                    double: entries::<Block<$kernel<math::$function>, $light>, Run<f64, $k>>(),
                 };
                 &COMPILED
             };
@@ -73,13 +74,14 @@ macro_rules! compiled {
     )*};
 }
 
-compiled!(Of1, 1:
+compiled!(Of1, 1, false:
     Exp Log Tanh Sin Cos Erf Tan Asin Acos Atan Sinh Cosh Expm1 Log1p Exp2 Log2 Log10 Asinh Acosh
-    Atanh Cbrt Erfc Sigmoid Softplus Gelu GeluTanh Abs Negative Reciprocal Relu Sign Sqrt Square
-    Floor Ceil RoundEven Trunc IsNan IsInfinite IsFinite LogicalNot);
-compiled!(Of2, 2:
-    Add Sub Mul Div Maximum Minimum Atan2 Hypot CopySign Power
-    GeluGradient GeluTanhGradient LargerNumber SmallerNumber);
-compiled!(Of3, 3: Clip Choose);
-compiled!(Holds, 2:
+    Atanh Cbrt Erfc Sigmoid Softplus Gelu GeluTanh);
+compiled!(Of1, 1, true:
+    Abs Negative Reciprocal Relu Sign Sqrt Square Floor Ceil RoundEven Trunc IsNan IsInfinite
+    IsFinite LogicalNot);
+compiled!(Of2, 2, false: Atan2 Hypot Power GeluGradient GeluTanhGradient);
+compiled!(Of2, 2, true: Add Sub Mul Div Maximum Minimum CopySign LargerNumber SmallerNumber);
+compiled!(Of3, 3, true: Clip Choose);
+compiled!(Holds, 2, true:
     Equal NotEqual Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr LogicalXor);

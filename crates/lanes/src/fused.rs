@@ -3,20 +3,24 @@
 //! width, so the bits are those of the chain with whole arrays between. Nothing is simplified or
 //! reordered here; which chains are worth it is the caller's knowledge.
 
-use crate::compiled::{Compiled, Lanewise};
-use crate::elementwise::{self, gather, is_far};
+use crate::compiled::{Compiled, Lanewise, Runner};
+use crate::elementwise::{self, MOST_LANES, Run, gather, is_far};
 use crate::operand::{Operand, Walk};
-use crate::vector::{Float, LINE, ask_for};
+use crate::vector::{Float, fence};
 use crate::{Cost, Lanes, Level};
+use plan::{Place, Plan};
 use smallvec::SmallVec;
+use std::ptr::null_mut;
+
+mod plan;
 
 /// Bytes of a chunk of an operand: four rooms fill L1.
 const CHUNK_BYTES: usize = 8 << 10;
 
-/// The same where the operands come from memory. Its prefetchers follow each operand only while the
-/// others advance beside it: (a * b + c) / d over 1.5 M f64 took 4.3 ms with chunks of 8 KiB, 2.8 ms
-/// with these; over 100,000, in L3, chunks of 8 KiB took 85 us, these 120.
-const FAR_CHUNK_BYTES: usize = 2 << 10;
+/// The same where the operands come from memory: its prefetchers follow an operand only while the
+/// others advance beside it. A loop of (a b + c) / d over 1.5 M f64 took 2.2 ms in one pass or with
+/// chunks of 512 bytes, 4.4 ms with 2 KiB.
+const FAR_CHUNK_BYTES: usize = 512;
 
 /// One step of a program: an operand or a value that is there already is put on the stack, a function
 /// takes its arguments from there, the last one on top, and leaves its result, or values are taken
@@ -80,18 +84,28 @@ impl Step {
 struct Source<T> {
     start: *const T,
     walk: Walk<1>,
+    lies: Lies,
+}
+
+/// How an operand gets into a chunk.
+#[derive(Clone, Copy, PartialEq)]
+enum Lies {
+    /// Packed: a chunk is where it lies.
+    Packed,
+    /// One number throughout.
+    Repeated,
+    /// Gathered, where a run does not cover a chunk.
+    Strided,
 }
 
 /// What the pieces share; they write disjoint ranges of `out`.
 struct Shared<'a, T> {
     sources: &'a [Source<T>],
-    program: &'a [Step],
+    plan: Plan,
     level: Level,
     out: *mut T,
     /// Elements of a chunk.
     chunk: usize,
-    /// Whether the operands come from memory.
-    far: bool,
     /// Whether the result is written past the caches.
     stream: bool,
 }
@@ -113,186 +127,165 @@ pub fn fused<T: Float>(
     out: &mut [T],
 ) {
     assert_eq!(shape.iter().product::<usize>(), out.len(), "cells of a fused result");
-    let depth = depth(program, operands.len());
+    let plan = Plan::of(program, operands.len());
     if out.is_empty() {
         return;
     }
-    let source =
-        |x: &Operand<T>| Source { start: x.start(shape), walk: Walk::new(shape, [x.strides]) };
-    let sources: Vec<Source<T>> = operands.iter().map(source).collect();
+    let sources: SmallVec<[Source<T>; 8]> =
+        operands.iter().map(|x| Source::new(x, shape)).collect();
     let size = out.len();
     let far = is_far::<T>(size, operands.len());
     let chunk = if far { FAR_CHUNK_BYTES } else { CHUNK_BYTES } / size_of::<T>();
     let (level, out, stream) = (lanes.level(), out.as_mut_ptr(), far && cost == Cost::Light);
-    let shared = Shared { sources: &sources, program, level, out, chunk, far, stream };
+    let shared = Shared { sources: &sources, plan, level, out, chunk, stream };
     let share = size.div_ceil(lanes.pieces(cost.work(), size)).next_multiple_of(chunk);
     lanes.workers().run(size.div_ceil(share), &|piece| {
-        let mut rooms = vec![T::default(); depth * chunk];
-        let end = size.min((piece + 1) * share);
-        for at in (piece * share..end).step_by(chunk) {
-            // SAFETY: the range is this piece's own, and there is a room for every stack place.
-            unsafe { shared.run(at, chunk.min(end - at), &mut rooms) };
-        }
+        // SAFETY: the ranges of the pieces are disjoint and lie inside the result.
+        unsafe { shared.piece(piece * share, size.min((piece + 1) * share)) };
     });
 }
 
-/// Asks for the chunk after this one: while an operand is read, those of the others come.
-fn ask_for_next<T>(from: *const T, count: usize) {
-    for line in (0..count * size_of::<T>()).step_by(LINE) {
-        ask_for(from.wrapping_add(count).wrapping_byte_add(line));
-    }
+/// What a thread runs a chunk with.
+struct Chunk<T> {
+    /// The operands, the rooms of the plan and the result, where they lie for this chunk.
+    places: SmallVec<[elementwise::Source<T>; 12]>,
+    calls: SmallVec<[Ready<T>; 8]>,
+    /// Where each operand is gathered, in `space`.
+    gathered: SmallVec<[*mut T; 8]>,
+    /// What the places of rooms and gathered operands point to.
+    _space: Vec<T>,
 }
 
-/// The most places of the stack that the program uses.
-fn depth(program: &[Step], operands: usize) -> usize {
-    let (mut now, mut most) = (0_usize, 0);
-    for step in program {
-        now = match step.0 {
-            Kind::Operand(k) if k >= operands => None,
-            Kind::Again(place) if place >= now => None,
-            Kind::Slide { keep, drop } => {
-                now.checked_sub(drop).filter(|left| keep > 0 && *left >= keep)
-            }
-            _ => now.checked_sub(step.arity()).map(|rest| rest + 1),
-        }
-        .expect("a fused program reads an operand or argument that is not there");
-        most = most.max(now);
-    }
-    assert_eq!(now, 1, "values that a fused program leaves");
-    most
+/// A call of the plan with its code: the numbers of the places it reads and writes.
+struct Ready<T> {
+    code: Code<T>,
+    from: [usize; 3],
+    to: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Code<T> {
+    One(Runner<T, 1>),
+    Two(Runner<T, 2>),
+    Three(Runner<T, 3>),
 }
 
 impl<T: Float> Shared<'_, T> {
+    /// The program over the elements `from..end`.
+    ///
+    /// # Safety
+    /// They lie inside `out` and are this thread's own.
+    unsafe fn piece(&self, from: usize, end: usize) {
+        let mut chunk = self.chunk();
+        for at in (from..end).step_by(self.chunk) {
+            let count = self.chunk.min(end - at);
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.read(at, count, &mut chunk);
+                self.run(at, count, &chunk);
+            }
+        }
+        if self.stream {
+            fence();
+        }
+    }
+
+    /// Every place, those of packed operands and of the result open; repeated numbers are spread over
+    /// a vector.
+    fn chunk(&self) -> Chunk<T> {
+        let apart = self.sources.iter().filter(|source| source.lies != Lies::Packed).count();
+        let mut space = vec![T::default(); (apart + self.plan.rooms) * self.chunk];
+        let mut rooms = space.chunks_exact_mut(self.chunk).map(|room| room.as_mut_ptr());
+        let (mut places, mut gathered) = (SmallVec::new(), SmallVec::new());
+        for source in self.sources {
+            let room = if source.lies == Lies::Packed { None } else { rooms.next() };
+            let (room, advance) = (room.unwrap_or(null_mut()), source.lies != Lies::Repeated);
+            if !advance {
+                // SAFETY: the number is readable, as every element of an operand, and its room has
+                // as many elements as a vector.
+                unsafe { gather(source.start, 0, MOST_LANES, room) };
+            }
+            gathered.push(room);
+            places.push(elementwise::Source { from: room.cast_const(), advance });
+        }
+        let place = |from: *mut T| elementwise::Source { from: from.cast_const(), advance: true };
+        places.extend(rooms.chain([self.out]).map(place));
+        let calls = self.plan.calls.iter().filter_map(|call| self.ready(call)).collect();
+        Chunk { places, calls, gathered, _space: space }
+    }
+
+    fn ready(&self, call: &plan::Call) -> Option<Ready<T>> {
+        let code = match call.step.0 {
+            Kind::One(f) => Code::One(f.runner(self.level)),
+            Kind::Two(f) => Code::Two(f.runner(self.level)),
+            Kind::Three(f) => Code::Three(f.runner(self.level)),
+            Kind::Operand(_) | Kind::Again(_) | Kind::Slide { .. } => return None,
+        };
+        let number = |place: Place| place.number(self.sources.len(), self.plan.rooms);
+        Some(Ready { code, from: call.from.map(number), to: number(call.to) })
+    }
+
+    /// Points the places of operands and result to `count` elements from row-major position `at`.
+    ///
+    /// # Safety
+    /// They lie inside the result, and are at most a chunk.
+    #[inline]
+    unsafe fn read(&self, at: usize, count: usize, chunk: &mut Chunk<T>) {
+        let rooms = self.sources.iter().zip(&chunk.gathered);
+        for ((source, room), place) in rooms.zip(&mut chunk.places) {
+            match source.lies {
+                Lies::Packed => place.from = source.start.wrapping_add(at),
+                Lies::Repeated => {}
+                Lies::Strided => {
+                    // SAFETY: the caller's promise; every operand that is not packed has a room.
+                    place.from = unsafe { source.read(at, count, *room) };
+                }
+            }
+        }
+        if let Some(out) = chunk.places.last_mut() {
+            out.from = self.out.wrapping_add(at);
+        }
+    }
+
     /// The program over `count` elements from `at` on.
     ///
     /// # Safety
-    /// They lie inside `out`, `count` is at most a chunk, and `rooms` has a chunk for every
-    /// place of the stack.
-    unsafe fn run(&self, at: usize, count: usize, rooms: &mut [T]) {
-        let rooms = rooms.as_mut_ptr();
-        let out = self.out.wrapping_add(at);
-        // Behind the last function nothing is computed, so that its value is the result.
-        let last = self.program.iter().rposition(|step| step.arity() > 0);
-        let mut stack: SmallVec<[*const T; 8]> = SmallVec::new();
-        for (i, step) in self.program.iter().enumerate() {
-            match step.0 {
-                Kind::Operand(k) => {
-                    let room = rooms.wrapping_add(stack.len() * self.chunk);
-                    // SAFETY: the caller's promise; the operand was checked against the shape.
-                    let from = unsafe { self.sources[k].read(at, count, room) };
-                    if self.far && from != room.cast_const() {
-                        ask_for_next(from, count);
-                    }
-                    stack.push(from);
-                }
-                Kind::Again(place) => stack.push(stack[place]),
-                Kind::Slide { keep, drop } => {
-                    // SAFETY: as above; every value of the stack holds `count` elements.
-                    unsafe { self.slide(&mut stack, rooms, [keep, drop], count) };
-                }
-                _ => {
-                    let base = stack.len() - step.arity();
-                    let last = last == Some(i) && self.ends(i, base);
-                    let to = if last { out } else { rooms.wrapping_add(base * self.chunk) };
-                    let from = std::array::from_fn(|k| stack[(base + k).min(stack.len() - 1)]);
-                    // SAFETY: every argument and the result hold `count` elements; a result may
-                    // take the room of an argument, which is read before it is written.
-                    unsafe { self.apply(*step, from, to, count, last && self.stream) };
-                    stack.truncate(base);
-                    stack.push(to.cast_const());
+    /// They lie inside `out`, and the places of the chunk are theirs.
+    #[inline]
+    unsafe fn run(&self, at: usize, count: usize, chunk: &Chunk<T>) {
+        for (i, call) in chunk.calls.iter().enumerate() {
+            let [a, b, c] = call.from.map(|place| chunk.places[place]);
+            let out = chunk.places[call.to].from.cast_mut();
+            let (length, stream) = (count, self.stream && i + 1 == chunk.calls.len());
+            // SAFETY: every argument and the result hold `count` elements; a result may take the
+            // room of an argument, which is read before it is written.
+            unsafe {
+                match call.code {
+                    Code::One(f) => f(&Run { sources: [a], out, length, stream }),
+                    Code::Two(f) => f(&Run { sources: [a, b], out, length, stream }),
+                    Code::Three(f) => f(&Run { sources: [a, b, c], out, length, stream }),
                 }
             }
         }
-        if stack[0] != out.cast_const() {
-            // SAFETY: a program of one operand; it holds `count` elements.
-            unsafe { std::ptr::copy(stack[0], out, count) };
-        }
-    }
-}
-
-impl<T: Float> Shared<'_, T> {
-    /// Whether the value that step `i` leaves at a place of the stack is the program's: what lies
-    /// below it is all that is taken away after it.
-    fn ends(&self, i: usize, place: usize) -> bool {
-        let mut below = place;
-        for step in &self.program[i + 1..] {
-            match step.0 {
-                Kind::Slide { keep: 1, drop } => below = below.saturating_sub(drop),
-                _ => return false,
-            }
-        }
-        below == 0
-    }
-
-    /// Takes away the `drop` values under the upper `keep` ones, each of which ends up in a room of
-    /// its own place or lies where no room is.
-    ///
-    /// # Safety
-    /// As `run`; every value of the stack holds `count` elements.
-    unsafe fn slide(
-        &self,
-        stack: &mut SmallVec<[*const T; 8]>,
-        rooms: *mut T,
-        [keep, drop]: [usize; 2],
-        count: usize,
-    ) {
-        let top = stack.len();
-        let (from, to) = (top - keep, top - keep - drop);
-        let room = |place: usize| rooms.wrapping_add(place * self.chunk);
-        // Rooms that others will be copied into, or that later values will take.
-        let (first, end) = (room(to).cast_const(), room(top).cast_const());
-        let passes = |x: *const T| x >= first && x < end;
-        if keep > 1 {
-            // A value may lie in a room that another one of them is copied into.
-            for place in from..top {
-                let (x, own) = (stack[place], room(place));
-                if passes(x) && x != own.cast_const() {
-                    // SAFETY: the caller's promise; no value above `from` lies in this room, for
-                    // each there lies in its own or below.
-                    unsafe { std::ptr::copy(x, own, count) };
-                    stack[place] = own;
-                }
-            }
-        }
-        for place in 0..keep {
-            let x = stack[from + place];
-            if passes(x) && x != room(to + place).cast_const() {
-                // SAFETY: the caller's promise; lower places are copied first, so that nothing is
-                // written before it is read.
-                unsafe { std::ptr::copy(x, room(to + place), count) };
-                stack[to + place] = room(to + place);
-            } else {
-                stack[to + place] = x;
-            }
-        }
-        stack.truncate(to + keep);
-    }
-
-    /// # Safety
-    /// As `chunk`.
-    unsafe fn apply(
-        &self,
-        step: Step,
-        from: [*const T; 3],
-        to: *mut T,
-        count: usize,
-        stream: bool,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match step.0 {
-                Kind::Operand(_) | Kind::Again(_) | Kind::Slide { .. } => {}
-                Kind::One(f) => elementwise::chunk(self.level, f.runner(), from, to, count, stream),
-                Kind::Two(f) => elementwise::chunk(self.level, f.runner(), from, to, count, stream),
-                Kind::Three(f) => {
-                    elementwise::chunk(self.level, f.runner(), from, to, count, stream)
-                }
-            }
+        if let Some(k) = self.plan.copied {
+            let source = chunk.places[k];
+            // SAFETY: the operand holds `count` elements, or a repeated one.
+            unsafe { gather(source.from, source.advance as isize, count, self.out.add(at)) };
         }
     }
 }
 
 impl<T: Float> Source<T> {
+    fn new(operand: &Operand<T>, shape: &[usize]) -> Source<T> {
+        let walk = Walk::new(shape, [operand.strides]);
+        let lies = match walk.axes() {
+            [(_, [1])] => Lies::Packed,
+            [(_, [0])] => Lies::Repeated,
+            _ => Lies::Strided,
+        };
+        Source { start: operand.start(shape), walk, lies }
+    }
+
     /// `count` elements from row-major position `at`: where they lie, or gathered into `room`.
     ///
     /// # Safety

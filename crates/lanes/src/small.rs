@@ -14,7 +14,7 @@ use rung_math::fold::CHUNK;
 /// # Panics
 /// When the operand is neither as long as the result nor one number.
 pub fn map<F: Unary, T: Float>(lanes: &Lanes, x: &[T], out: &mut [T]) {
-    packed(lanes.level(), F::COMPILED.runner(), [x], out);
+    packed(F::COMPILED.runner(lanes.level()), [x], out);
 }
 
 /// out = F(a, b).
@@ -22,7 +22,7 @@ pub fn map<F: Unary, T: Float>(lanes: &Lanes, x: &[T], out: &mut [T]) {
 /// # Panics
 /// As `map`.
 pub fn zip<F: Binary, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
-    packed(lanes.level(), F::COMPILED.runner(), [a, b], out);
+    packed(F::COMPILED.runner(lanes.level()), [a, b], out);
 }
 
 /// out = 1 where F(a, b) holds, else 0.
@@ -30,7 +30,7 @@ pub fn zip<F: Binary, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) 
 /// # Panics
 /// As `map`.
 pub fn compare<F: Compare, T: Float>(lanes: &Lanes, a: &[T], b: &[T], out: &mut [T]) {
-    packed(lanes.level(), F::COMPILED.runner(), [a, b], out);
+    packed(F::COMPILED.runner(lanes.level()), [a, b], out);
 }
 
 /// The fold of all elements, which are at most 4,096.

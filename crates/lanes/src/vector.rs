@@ -30,6 +30,16 @@ pub(crate) fn ask_for<T>(line: *const T) {
     let _ = line;
 }
 
+/// Makes streamed stores visible to other threads. One for each thread's share of a result: a fence
+/// waits until all of them have reached the memory.
+pub(crate) fn fence() {
+    // SAFETY: every x86-64 processor has the instruction.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::x86_64::_mm_sfence();
+    }
+}
+
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
@@ -56,9 +66,9 @@ pub trait Float:
     /// As many elements as the f64 vector has lanes must be writable at `to`.
     #[doc(hidden)]
     unsafe fn store_narrowed<S: Simd>(x: S::F64, to: *mut Self);
-    /// This width's kernel.
+    /// This width's kernels.
     #[doc(hidden)]
-    fn runner<const K: usize>(compiled: &Compiled<K>) -> Runner<Self, K>;
+    fn runners<const K: usize>(compiled: &Compiled<K>) -> &[Runner<Self, K>; 3];
     /// `product::stack`. A method, so that the kernels are compiled in this crate and not again in
     /// every crate that calls it.
     #[doc(hidden)]
@@ -79,7 +89,7 @@ impl Float for f32 {
         unsafe { S::widen(from) }
     }
     #[inline]
-    fn runner<const K: usize>(compiled: &Compiled<K>) -> Runner<f32, K> {
+    fn runners<const K: usize>(compiled: &Compiled<K>) -> &[Runner<f32, K>; 3] {
         compiled.single()
     }
     #[inline(always)]
@@ -114,7 +124,7 @@ impl Float for f64 {
         unsafe { S::F64::load(from) }
     }
     #[inline]
-    fn runner<const K: usize>(compiled: &Compiled<K>) -> Runner<f64, K> {
+    fn runners<const K: usize>(compiled: &Compiled<K>) -> &[Runner<f64, K>; 3] {
         compiled.double()
     }
     #[inline(always)]
@@ -242,8 +252,6 @@ pub trait Vector: Real<Bits: Words> {
     /// Stores past the caches where the processor can; `to` is aligned to the whole vector.
     /// `fence` has to follow before another thread reads.
     unsafe fn stream(self, to: *mut Self::Element);
-    /// Makes streamed stores visible.
-    fn fence();
     /// Stores the first `count` lanes; `count <= LANES`.
     unsafe fn store_part(self, to: *mut Self::Element, count: usize);
     /// `self * b + c` with one rounding.

@@ -111,6 +111,14 @@ fn large_products_cross_every_blocking_limit() {
         layouts::<f64>(&lanes, 24, 700, 300);
         layouts::<f32>(&lanes, 100, 150, 90);
     }
+    // Packed rows on the left; and on the right rows that meet in few sets of L1.
+    for level in Level::available() {
+        let lanes = Lanes::with(level, 2);
+        layouts::<f32>(&lanes, 50, 300, 261);
+        layouts::<f64>(&lanes, 29, 257, 256);
+        layouts::<f32>(&lanes, 37, 40, 1041);
+        layouts::<f64>(&lanes, 128, 128, 128);
+    }
     // More columns than one packed block of the right operand has.
     let (a, b) = (numbers::<f32>(1, 26 * 513), numbers::<f32>(2, 513 * 2100));
     check(&Lanes::new(2), Matrix::new(&a, 26, 513), Matrix::new(&b, 513, 2100), "wide");

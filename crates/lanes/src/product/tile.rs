@@ -30,15 +30,28 @@ pub(super) struct Tile<T> {
     pub first: bool,
 }
 
-/// How the left operand lies: k runs along memory, or any strides.
-pub(super) const UNIT: bool = true;
-pub(super) const FREE: bool = false;
+impl<T> Tile<T> {
+    /// From some row of a left operand that lies in one of the ways to one `rows` below it, which
+    /// begins a tile.
+    pub(super) fn rows_of_a(&self, left: Left, rows: usize) -> isize {
+        rows as isize * if left == PACKED { self.depth as isize } else { self.a_row }
+    }
+}
+
+/// How the left operand lies.
+pub(super) type Left = u8;
+/// k runs along memory.
+pub(super) const UNIT: Left = 0;
+/// Any strides.
+pub(super) const FREE: Left = 1;
+/// Packed: a tile's rows side by side for each k, one tile after another.
+pub(super) const PACKED: Left = 2;
 
 /// The tile with its extents as constants. With `PART` its one vector holds fewer columns than it
 /// has lanes.
-struct Shaped<T, const R: usize, const V: usize, const LEFT: bool, const PART: bool>(Tile<T>);
+struct Shaped<T, const R: usize, const V: usize, const LEFT: Left, const PART: bool>(Tile<T>);
 
-impl<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: bool> Task
+impl<T: Float, const R: usize, const V: usize, const LEFT: Left, const PART: bool> Task
     for Shaped<T, R, V, LEFT, PART>
 {
     type Output = ();
@@ -51,7 +64,7 @@ impl<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: boo
         for _ in 0..self.0.tiles {
             // SAFETY: whoever made the tile vouches for its pointers and extents.
             unsafe { self.compute::<S>() };
-            self.0.a = self.0.a.wrapping_offset(R as isize * self.0.a_row);
+            self.0.a = self.0.a.wrapping_offset(self.0.rows_of_a(LEFT, R));
             self.0.c = self.0.c.wrapping_add(R * self.0.c_row);
         }
     }
@@ -68,7 +81,7 @@ const fn unroll(vectors: usize) -> usize {
 const GROUP: usize = 3;
 const GROUPS: usize = 6;
 
-impl<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: bool>
+impl<T: Float, const R: usize, const V: usize, const LEFT: Left, const PART: bool>
     Shaped<T, R, V, LEFT, PART>
 {
     #[inline(always)]
@@ -76,8 +89,12 @@ impl<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: boo
         let tile = &self.0;
         let mut sums = [[T::Vector::<S>::splat(T::default()); V]; R];
         let lanes = T::Vector::<S>::LANES;
-        let (a_row, b_step) = (tile.a_row, tile.b_step);
-        let a_step = if LEFT == UNIT { 1 } else { tile.a_step };
+        let b_step = tile.b_step;
+        let (a_row, a_step) = match LEFT {
+            UNIT => (tile.a_row, 1),
+            PACKED => (1, R as isize),
+            _ => (tile.a_row, tile.a_step),
+        };
         let mut a = [tile.a; GROUPS];
         for (group, a) in a.iter_mut().enumerate() {
             *a = a.wrapping_offset((group * GROUP) as isize * a_row);
@@ -169,7 +186,7 @@ pub(super) type Runner<T> = unsafe fn(Level, Tile<T>);
 
 /// # Safety
 /// The pointers of `tile` cover what its extents say, and the processor has the level.
-unsafe fn shaped<T: Float, const R: usize, const V: usize, const LEFT: bool, const PART: bool>(
+unsafe fn shaped<T: Float, const R: usize, const V: usize, const LEFT: Left, const PART: bool>(
     level: Level,
     tile: Tile<T>,
 ) {
@@ -190,13 +207,14 @@ impl<T: Float> Job<T> {
         level: Level,
         rows: usize,
         vectors: usize,
-        left: bool,
+        left: Left,
         tile: Tile<T>,
     ) -> Job<T> {
         let part = partial::<T>(level, vectors, left, tile.columns);
         let runner = match left {
             UNIT => runner::<T, UNIT>(rows, vectors, part),
-            FREE => runner::<T, FREE>(rows, vectors, part),
+            PACKED => runner::<T, PACKED>(rows, vectors, part),
+            _ => runner::<T, FREE>(rows, vectors, part),
         };
         Job { tile, runner }
     }
@@ -217,7 +235,7 @@ impl<T: Float> Job<T> {
     }
 }
 
-fn runner<T: Float, const LEFT: bool>(rows: usize, vectors: usize, part: bool) -> Runner<T> {
+fn runner<T: Float, const LEFT: Left>(rows: usize, vectors: usize, part: bool) -> Runner<T> {
     macro_rules! shapes {
         ($($v:literal $part:literal: $($r:literal)*;)*) => {
             match (vectors, part, rows) {
@@ -234,7 +252,14 @@ fn runner<T: Float, const LEFT: bool>(rows: usize, vectors: usize, part: bool) -
             3 false: 1 2 3 4 5 6 7 8;
             4 false: 1 2 3 4 5 6;
         },
-        FREE => shapes! {
+        PACKED => shapes! {
+            1 true: 1 2 3 4 5 6 7 8;
+            1 false: 1 2 3 4 5 6 7 8 9 10 11 12;
+            2 false: 1 2 3 4 5 6 7 8 9 10 11 12;
+            3 false: 1 2 3 4 5 6 7 8;
+            4 false: 1 2 3 4 5 6;
+        },
+        _ => shapes! {
             1 true: 1 2 3 4 5 6 7 8;
             2 false: 1 2 3 4 5 6 7 8 9 10 11 12;
         },
@@ -243,13 +268,13 @@ fn runner<T: Float, const LEFT: bool>(rows: usize, vectors: usize, part: bool) -
 
 /// Whether the one vector of a tile counts as filled in part. To be quick to compile, there is
 /// no other form of it for rows of any strides.
-fn partial<T>(level: Level, vectors: usize, left: bool, columns: usize) -> bool {
+fn partial<T>(level: Level, vectors: usize, left: Left, columns: usize) -> bool {
     let lanes = level.bits() / 8 / size_of::<T>();
     vectors == 1 && (left == FREE || columns < lanes)
 }
 
 /// The most rows of a tile of `columns` columns in `vectors` vectors.
-pub(super) fn most_rows<T>(level: Level, vectors: usize, left: bool, columns: usize) -> usize {
+pub(super) fn most_rows<T>(level: Level, vectors: usize, left: Left, columns: usize) -> usize {
     let most: [usize; 5] = match level {
         Level::Portable => [0, 8, 4, 2, 2],
         Level::Avx2 => [0, 12, 6, 4, 3],
@@ -261,10 +286,10 @@ pub(super) fn most_rows<T>(level: Level, vectors: usize, left: bool, columns: us
 /// The most vectors of a tile: with at least three rows, and a register for each vector. Four rows of
 /// three vectors would take all sixteen of AVX2: the compiler then keeps one sum in memory, and 512 x
 /// 512 f32 came at 40 GFLOP/s instead of 93 (AMD Zen 3).
-pub(super) fn most_vectors(level: Level, left: bool) -> usize {
+pub(super) fn most_vectors(level: Level, left: Left) -> usize {
     match (left, level) {
         (FREE, _) | (_, Level::Portable) => 2,
-        (UNIT, Level::Avx2) => 2,
-        (UNIT, Level::Avx512) => 4,
+        (_, Level::Avx2) => 2,
+        (_, Level::Avx512) => 4,
     }
 }

@@ -265,8 +265,6 @@ macro_rules! portable {
                 unsafe { self.store(to) }
             }
             #[inline(always)]
-            fn fence() {}
-            #[inline(always)]
             unsafe fn store_part(self, to: *mut $t, count: usize) {
                 for (i, lane) in self.0.iter().enumerate().take(count) {
                     // SAFETY: the caller says that `count` elements are writable.

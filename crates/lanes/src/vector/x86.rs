@@ -269,11 +269,6 @@ macro_rules! register {
                 unsafe { $stream(to, self.0) }
             }
             #[inline(always)]
-            fn fence() {
-                // SAFETY: see above.
-                unsafe { _mm_sfence() }
-            }
-            #[inline(always)]
             unsafe fn store_part(self, $to: *mut $t, $stored: usize) {
                 let $value = self.0;
                 // SAFETY: see above.
