@@ -108,7 +108,8 @@ fn part(parts: u32, buffer: &str, at: &str) -> String {
 }
 
 /// Element `at` of a buffer of `stored` elements as a definition reads it: converted to `wanted`,
-/// which may be bits of truth, and held in `computed`. A conversion that rounds twice declines.
+/// which may be bits of truth, in one rounding, and held in `computed`. What a narrower integer may not
+/// hold declines.
 pub fn read(
     stored: ElementType,
     wanted: ElementType,
@@ -124,11 +125,24 @@ pub fn read(
     if wanted == ElementType::Bool && stored != ElementType::Bool {
         return Ok(computed.truth(&own.is_true(&value)));
     }
-    if !widens(stored, wanted) || !widens(wanted, computed.element()) {
-        let text = format!("no kernel reads {stored} as {wanted}");
-        return Err(Error::new(ErrorKind::Declined, text));
+    if widens(stored, wanted) && widens(wanted, computed.element()) {
+        return Ok(converted(&value, own, computed));
     }
-    Ok(converted(&value, own, computed))
+    if wanted.is_float() && widens(wanted, computed.element()) {
+        return Ok(converted(&rounded(wanted, own, &value), Computed::Single, computed));
+    }
+    let text = format!("no kernel reads {stored} as {wanted}");
+    Err(Error::new(ErrorKind::Declined, text))
+}
+
+/// A value as a single that a narrower float type has: as it would be stored there.
+fn rounded(wanted: ElementType, own: Computed, value: &str) -> String {
+    let written = written(wanted, own, value);
+    match wanted {
+        ElementType::BF16 => format!("bitcast<f32>({written} << 16u)"),
+        ElementType::F16 => format!("widened_f16({written})"),
+        _ => written,
+    }
 }
 
 /// Whether a conversion is exact, or the only rounding on its way.

@@ -114,6 +114,7 @@ fn node_value(node: &Node, width: Width, name: &str, tables: &[&'static [u64]]) 
         Node::Sub(a, b) | Node::BitsSub(a, b) => infix(a, "-", b),
         Node::Mul(a, b) | Node::BitsMul(a, b) => infix(a, "*", b),
         Node::Div(a, b) => format!("divide_{}(v{a}, v{b})", w.real),
+        Node::Remainder(a, b) => format!("remainder_{}(v{a}, v{b})", w.real),
         // On the bits, so that NaNs keep theirs: some devices give a canonical NaN for -NaN.
         Node::Negate(a) => sign_masked(a, "^", sign_bit(width), w, width),
         Node::Sqrt(a) => format!("root_{}(v{a})", w.real),

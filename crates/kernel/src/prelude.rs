@@ -1,8 +1,8 @@
 //! The functions that kernel texts may call without defining them, each in the variant that the
 //! device needs: its own instruction where the self-test saw it round correctly, else software.
 //!
-//! `fused_T(a, b, c)`, `divide_T(a, b)` and `root_T(a)` for T = f32, f64, and `high_product_U` for
-//! U = u32, u64; and the conversions that `cells` writes. A text gets exactly the functions it calls and those that they call, so a kernel
+//! `fused_T(a, b, c)`, `divide_T(a, b)`, `root_T(a)` and `remainder_T(a, b)`, which no device has, for
+//! T = f32, f64, and `high_product_U` for U = u32, u64; and the conversions that `cells` writes. A text gets exactly the functions it calls and those that they call, so a kernel
 //! without doubles stays without doubles. The software ones are exact for every operand,
 //! subnormals, infinities and overflow included.
 
@@ -14,7 +14,7 @@ struct Piece {
     text: fn(&Variants) -> &'static str,
 }
 
-const PIECES: [Piece; 19] = [
+const PIECES: [Piece; 21] = [
     Piece {
         names: &["fused_f32"],
         text: |v| match (v.software_fma_f32, v.without_f64) {
@@ -60,6 +60,8 @@ const PIECES: [Piece; 19] = [
             true => include_str!("prelude/root_f64.wgsl"),
         },
     },
+    Piece { names: &["remainder_f32"], text: |_| include_str!("prelude/remainder_f32.wgsl") },
+    Piece { names: &["remainder_f64"], text: |_| include_str!("prelude/remainder_f64.wgsl") },
     Piece { names: &["parts_f32"], text: |_| include_str!("prelude/f32_parts.wgsl") },
     Piece { names: &["parts_f64"], text: |_| include_str!("prelude/f64_parts.wgsl") },
     Piece { names: &["pack_f32"], text: |_| include_str!("prelude/pack_f32.wgsl") },
@@ -119,8 +121,14 @@ mod tests {
     #[test]
     fn every_variant_of_every_function_compiles() {
         let calls = [
-            (ElementType::F32, "fused_f32(x, x, x) + divide_f32(x, x) + root_f32(x)"),
-            (ElementType::F64, "fused_f64(x, x, x) + divide_f64(x, x) + root_f64(x)"),
+            (
+                ElementType::F32,
+                "fused_f32(x, x, x) + divide_f32(x, x) + root_f32(x) + remainder_f32(x, x)",
+            ),
+            (
+                ElementType::F64,
+                "fused_f64(x, x, x) + divide_f64(x, x) + root_f64(x) + remainder_f64(x, x)",
+            ),
         ];
         for (element, call) in calls {
             for variants in [

@@ -4,6 +4,7 @@
 //! what the scalar text means. How a graph comes about is in `trace`.
 
 use crate::real::{Bits, Real, Width};
+use crate::remainder::Remainder;
 use core::num::Wrapping;
 
 /// The index of a node in its graph; operands always have a smaller one than their user.
@@ -75,6 +76,8 @@ pub enum Node {
     BitsInput(u32),
     /// Without a sign; 0 of a zero divisor.
     BitsQuotient(Id, Id),
+    /// Of reals, exact (`Remainder`).
+    Remainder(Id, Id),
 }
 
 impl Node {
@@ -100,6 +103,7 @@ impl Node {
             | Sub(a, b)
             | Mul(a, b)
             | Div(a, b)
+            | Remainder(a, b)
             | RealLess(a, b)
             | RealLessEqual(a, b)
             | RealEqual(a, b)
@@ -126,8 +130,8 @@ impl Node {
     pub fn kind(&self) -> Kind {
         use Node::*;
         match self {
-            Input(_) | RealConstant(_) | Add(..) | Sub(..) | Mul(..) | Div(..) | Negate(_)
-            | Sqrt(_) | Abs(_) | FromBits(_) | RealSelect(..) => Kind::Real,
+            Input(_) | RealConstant(_) | Add(..) | Sub(..) | Mul(..) | Div(..) | Remainder(..)
+            | Negate(_) | Sqrt(_) | Abs(_) | FromBits(_) | RealSelect(..) => Kind::Real,
             MaskConstant(_) | RealLess(..) | RealLessEqual(..) | RealEqual(..) | BitsLess(..)
             | BitsEqual(..) | MaskAnd(..) | MaskOr(..) | MaskNot(_) => Kind::Mask,
             BitsInput(_) | BitsConstant(_) | ToBits(_) | BitsAdd(..) | BitsSub(..)
@@ -158,6 +162,7 @@ impl Node {
             Sub(a, b) => Sub(to(a), to(b)),
             Mul(a, b) => Mul(to(a), to(b)),
             Div(a, b) => Div(to(a), to(b)),
+            Remainder(a, b) => Remainder(to(a), to(b)),
             RealLess(a, b) => RealLess(to(a), to(b)),
             RealLessEqual(a, b) => RealLessEqual(to(a), to(b)),
             RealEqual(a, b) => RealEqual(to(a), to(b)),
@@ -242,7 +247,7 @@ impl Graph {
         }
     }
 
-    fn evaluate_at<R: Real<Mask = bool>>(
+    fn evaluate_at<R: Remainder + Real<Mask = bool>>(
         &self,
         arguments: &[u64],
         load: impl Fn(u64) -> R::Bits,
@@ -272,7 +277,7 @@ impl Graph {
     }
 }
 
-fn real_value<R: Real<Mask = bool>>(
+fn real_value<R: Remainder + Real<Mask = bool>>(
     node: &Node,
     real: impl Fn(Id) -> R,
     bits: impl Fn(Id) -> R::Bits,
@@ -284,6 +289,7 @@ fn real_value<R: Real<Mask = bool>>(
         Node::Sub(a, b) => real(a) - real(b),
         Node::Mul(a, b) => real(a) * real(b),
         Node::Div(a, b) => real(a) / real(b),
+        Node::Remainder(a, b) => real(a).remainder(real(b)),
         Node::Negate(a) => -real(a),
         Node::Sqrt(a) => real(a).sqrt(),
         Node::Abs(a) => real(a).abs(),

@@ -82,8 +82,9 @@ pub use rounding::{Ceil, CopySign, Floor, RoundEven, Trunc};
 pub use tangent::Tan;
 pub use tanh::Tanh;
 pub use trace::{
-    Composed, composed, trace_binary, trace_compare, trace_ternary, trace_unary, trace_update,
-    trace_whole_binary, trace_whole_compare, trace_whole_ternary, trace_whole_unary,
+    Composed, composed, trace_binary, trace_compare, trace_division, trace_normal, trace_ternary,
+    trace_unary, trace_update, trace_whole_binary, trace_whole_compare, trace_whole_ternary,
+    trace_whole_unary,
 };
 pub use trigonometric::{Cos, Sin};
 pub use whole::Whole;

@@ -1,6 +1,6 @@
 //! Division with a remainder: exact for floats of any magnitude, by long division of their
 //! significands; and what integers do bit by bit. The number of steps depends on the exponents,
-//! so these are functions of one pair of numbers and not definitions over `Real`.
+//! so the remainder is a primitive beside those of `Real`, which vectors of the lanes do not have.
 
 use crate::function::{IntegerBinary, Unary, WholeBinary};
 use crate::pair_functions::with_sign;
@@ -10,7 +10,7 @@ use crate::whole::Whole;
 use core::num::Wrapping;
 
 /// A float with an exact remainder.
-pub trait Remainder: Real<Mask = bool> {
+pub trait Remainder: Real {
     /// a - n b for the whole number n next to a / b towards zero: exact, with the sign of a; NaN
     /// for an infinite a or a zero b. IEEE 754 calls it no operation, C calls it `fmod`.
     fn remainder(self, b: Self) -> Self;
@@ -73,6 +73,12 @@ pub trait Division: IntegerBinary {
     fn float<R: Remainder>(a: R, b: R) -> R;
 }
 
+/// Whether one holds and the other does not.
+#[inline(always)]
+fn differ<M: Mask>(a: M, b: M) -> M {
+    a.and(b.not()).or(b.and(a.not()))
+}
+
 /// The remainder with the sign of the divisor: in [0, b) for positive b.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Mod;
@@ -81,15 +87,9 @@ impl Division for Mod {
     #[inline(always)]
     fn float<R: Remainder>(a: R, b: R) -> R {
         let (zero, rest) = (R::constant(0.0), a.remainder(b));
-        if rest.is_nan() {
-            R::canonical_nan()
-        } else if rest.equal(zero) {
-            with_sign(zero, b)
-        } else if rest.less(zero) == b.less(zero) {
-            rest
-        } else {
-            rest + b
-        }
+        let signed = R::select(differ(rest.less(zero), b.less(zero)), rest + b, rest);
+        let value = R::select(rest.equal(zero), with_sign(zero, b), signed);
+        R::select(rest.is_nan(), R::canonical_nan(), value)
     }
 }
 
@@ -125,26 +125,18 @@ impl Division for FloorDivide {
     /// a / b where b is zero.
     #[inline(always)]
     fn float<R: Remainder>(a: R, b: R) -> R {
-        let zero = R::constant(0.0);
-        if b.equal(zero) {
-            let quotient = a / b;
-            return if quotient.is_nan() { R::canonical_nan() } else { quotient };
-        }
-        let rest = a.remainder(b);
-        if rest.is_nan() {
-            return R::canonical_nan();
-        }
-        let mut quotient = (a - rest) / b;
-        if !rest.equal(zero) && rest.less(zero) != b.less(zero) {
-            quotient = quotient - R::constant(1.0);
-        }
-        if quotient.equal(zero) {
-            return with_sign(zero, a / b);
-        }
+        let (zero, one, rest) = (R::constant(0.0), R::constant(1.0), a.remainder(b));
+        let plain = a / b;
+        let quotient = (a - rest) / b;
+        let down = rest.equal(zero).not().and(differ(rest.less(zero), b.less(zero)));
+        let quotient = R::select(down, quotient - one, quotient);
         let whole = Floor::at(quotient);
         // a - rest is a multiple of b, so a rounded quotient is off by less than a half.
-        let up = R::constant(0.5).less(quotient - whole);
-        if up { whole + R::constant(1.0) } else { whole }
+        let whole = R::select(R::constant(0.5).less(quotient - whole), whole + one, whole);
+        let value = R::select(quotient.equal(zero), with_sign(zero, plain), whole);
+        let by_zero = b.equal(zero);
+        let none = R::select(by_zero, plain, rest).is_nan();
+        R::select(none, R::canonical_nan(), R::select(by_zero, plain, value))
     }
 }
 
@@ -155,32 +147,6 @@ impl WholeBinary for FloorDivide {
         let zero = I::constant(0);
         I::select(b.equal(zero), zero, floor_of(a, b))
     }
-}
-
-macro_rules! integers {
-    ($($(#[$doc:meta])* $name:ident: |$a:ident, $b:ident| $body:expr;)*) => {
-        $($(#[$doc])*
-        #[derive(Clone, Copy, Default, Debug)]
-        pub struct $name;
-        impl IntegerBinary for $name {
-            #[inline(always)]
-            fn at($a: i64, $b: i64) -> i64 { $body }
-        })*
-    };
-}
-integers! {
-    /// a raised to b, wrapping; 0 for a negative b, which callers refuse first.
-    IntegerPower: |a, b| {
-        let (mut result, mut square, mut left) = (1i64, a, b.max(0));
-        while left > 0 {
-            if left & 1 == 1 {
-                result = result.wrapping_mul(square);
-            }
-            square = square.wrapping_mul(square);
-            left >>= 1;
-        }
-        if b < 0 { 0 } else { result }
-    };
 }
 
 macro_rules! wholes {
@@ -195,6 +161,21 @@ macro_rules! wholes {
     };
 }
 wholes! {
+    /// a raised to b, wrapping; 0 for a negative b, which callers refuse first.
+    IntegerPower: |a, b| {
+        let (zero, one) = (I::constant(0), I::constant(1));
+        let (mut result, mut square, mut left) = (one, a, b.larger(zero));
+        for _ in 0..63 {
+            if left.is_surely_zero() {
+                break;
+            }
+            let even = left.and(one).equal(zero);
+            result = I::select(even, result, result.wrapping_mul(square));
+            square = square.wrapping_mul(square);
+            left = left.shift_right(one);
+        }
+        I::select(b.less(zero), zero, result)
+    };
     /// a moved b places to the left, or -b places to the right with its sign repeated; every
     /// place beyond 63 counts.
     Shift: |a, b| {

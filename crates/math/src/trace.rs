@@ -5,7 +5,9 @@
 
 use crate::function::{Binary, Compare, Ternary, Unary};
 use crate::graph::{Graph, Id, Node};
+use crate::philox::normal;
 use crate::real::{Bits, Mask, Real, Width};
+use crate::remainder::{Division, Remainder};
 use crate::rows::{Fold, Rowwise, Slices};
 use core::ops;
 use std::cell::RefCell;
@@ -63,6 +65,22 @@ pub fn trace_binary<F: Binary>(width: Width) -> Graph {
     recorded(width, || match width {
         Width::F32 => F::at(input::<32>(0), input(1)).0,
         Width::F64 => F::at(input::<64>(0), input(1)).0,
+    })
+}
+
+/// The graph of a division with a remainder.
+pub fn trace_division<F: Division>(width: Width) -> Graph {
+    recorded(width, || match width {
+        Width::F32 => F::float(input::<32>(0), input(1)).0,
+        Width::F64 => F::float(input::<64>(0), input(1)).0,
+    })
+}
+
+/// The graph of two normal numbers from two uniform ones (`philox::normal`): two results.
+pub fn trace_normal(width: Width) -> Graph {
+    all_recorded(width, || match width {
+        Width::F32 => normal(input::<32>(0), input(1)).map(|x| x.0).to_vec(),
+        Width::F64 => normal(input::<64>(0), input(1)).map(|x| x.0).to_vec(),
     })
 }
 
@@ -304,6 +322,12 @@ impl<const WIDTH: u32> Real for TracedReal<WIDTH> {
     }
     fn rare(mask: TracedMask, usual: Self, slow: impl FnOnce() -> Self) -> Self {
         Self::select(mask, slow(), usual)
+    }
+}
+
+impl<const WIDTH: u32> Remainder for TracedReal<WIDTH> {
+    fn remainder(self, b: Self) -> Self {
+        TracedReal(record(Node::Remainder(self.0, b.0)))
     }
 }
 

@@ -34,6 +34,8 @@ pub trait Whole: Copy {
     fn equal(self, other: Self) -> Self::Mask;
     /// `yes` where the mask is true, else `no`; both are evaluated.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// Whether it is known to be 0, so that a loop may end early; a recording knows no value.
+    fn is_surely_zero(self) -> bool;
 
     /// The other sign; the smallest number has none and stays.
     #[inline(always)]
@@ -122,5 +124,9 @@ impl Whole for i64 {
     #[inline(always)]
     fn select(mask: bool, yes: i64, no: i64) -> i64 {
         if mask { yes } else { no }
+    }
+    #[inline(always)]
+    fn is_surely_zero(self) -> bool {
+        self == 0
     }
 }

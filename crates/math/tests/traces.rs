@@ -49,6 +49,17 @@ fn unary<F: Unary>() {
     }
 }
 
+fn division<F: Division>() {
+    let (single, double) = (trace_division::<F>(Width::F32), trace_division::<F>(Width::F64));
+    for (a, b) in HURTING.into_iter().flat_map(|a| HURTING.map(|b| (a, b))) {
+        let expected = F::float(a as f32, b as f32).to_bits() as u64;
+        let bits = single.evaluate(&[narrow(a), narrow(b)]);
+        assert!(same(bits, expected, Width::F32), "{a:e} {b:e}");
+        let bits = double.evaluate(&[a.to_bits(), b.to_bits()]);
+        assert!(same(bits, F::float(a, b).to_bits(), Width::F64), "{a:e} {b:e}");
+    }
+}
+
 fn binary<F: Binary>() {
     let (single, double) = (trace_binary::<F>(Width::F32), trace_binary::<F>(Width::F64));
     for (a, b) in HURTING.into_iter().flat_map(|a| HURTING.map(|b| (a, b))) {
@@ -104,6 +115,12 @@ fn functions_of_two_numbers() {
     binary::<Atan2>();
     binary::<Hypot>();
     binary::<CopySign>();
+}
+
+#[test]
+fn divisions_with_a_remainder() {
+    division::<Mod>();
+    division::<FloorDivide>();
 }
 
 #[test]

@@ -198,6 +198,14 @@ impl Arguments {
         .map(Some)
     }
 
+    /// An array of integers that is on a device, where the argument is one; reads nothing.
+    pub fn attached_integers(&self, at: usize) -> Option<Array> {
+        match &self.values[at] {
+            Value::Array(a) if a.is_attached() && !a.element_type().is_float() => Some(a.clone()),
+            _ => None,
+        }
+    }
+
     /// The indices in row-major order, and the shape in which they came.
     pub fn index(&mut self, at: usize) -> Result<(Vec<i64>, Shape)> {
         let value = self.take(at, Kind::Index);

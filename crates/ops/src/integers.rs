@@ -3,21 +3,24 @@
 use crate::arguments::{Arguments, Operand};
 use crate::broadcast::{
     PAIR, binary_link, elementary_rungs, floating_portable, integer_device, integer_lanes, lanes,
-    of_two, operation, pairwise, quick, zipped,
+    of_two, operation, pairwise, quick, round_trip, zipped,
 };
 use crate::call::{Call, Context, Prepared, Types, at_compute_type, at_type, types_of};
-use crate::decline::{Answer, Decline};
+use crate::decline::Answer;
 use crate::gradient::Gradient::Elements;
 use crate::gradient::{choose, one, two};
 use crate::record::{
     Arithmetic, Definition, Exactness, Family, Kind, Offer, Op, Quick, Rungs, required,
 };
-use crate::round_trip::RoundTrip;
+use crate::round_trip::{RoundTrip, Traces};
 use crate::samples::{self, Sample};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_lanes::{Cost, Lanes};
-use rung_math::{self as math, Division, IntegerBinary, WholeBinary};
+use rung_math::{
+    self as math, Division, IntegerBinary, WholeBinary, trace_binary, trace_division,
+    trace_whole_binary,
+};
 
 pub const OPS: &[Op] = &[
     Op {
@@ -32,7 +35,7 @@ pub const OPS: &[Op] = &[
         ]),
         quick: Quick::Two(quick::<math::Power>),
         chain: binary_link::<math::Power>(Cost::Elementary),
-        ..operation(prepare_power, elementary_rungs::<math::Power>(power_portable, power_lanes))
+        ..operation(prepare_power, POWER)
     },
     Op {
         names: &["mod"],
@@ -87,6 +90,11 @@ pub const OPS: &[Op] = &[
         ..bits::<math::Shift>(prepare_shift)
     },
 ];
+
+const POWER: Rungs = Rungs {
+    device: round_trip(Family::Map, power_device),
+    ..elementary_rungs::<math::Power>(power_portable, power_lanes)
+};
 
 const fn division<F: Division + WholeBinary>() -> Op {
     let rungs = Rungs::with_device(
@@ -167,6 +175,11 @@ fn power_lanes(call: &Call, to: &Lanes) -> Result<Answer> {
     }
 }
 
+fn power_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let wholes = trace_whole_binary::<math::IntegerPower>;
+    trip.pointwise(call, "", Traces::both(trace_binary::<math::Power>, wholes))
+}
+
 fn integer_portable<F: IntegerBinary>(call: &Call) -> Result<Array> {
     pairwise::<i64, i64>(call, |a, b| F::at(a, b))
 }
@@ -196,12 +209,8 @@ fn division_lanes<F: Division>(call: &Call, lanes: &Lanes) -> Result<Answer> {
         integer_lanes::<F>(call, lanes))
 }
 
-/// Of integers; the steps of an exact remainder of floats depend on the elements.
-fn division_device<F: WholeBinary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    match call.wanted(0).is_float() {
-        true => Ok(Answer::Declined(Decline::Type(call.wanted(0)))),
-        false => integer_device::<F>(call, trip),
-    }
+fn division_device<F: Division + WholeBinary>(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    trip.pointwise(call, "", Traces::both(trace_division::<F>, trace_whole_binary::<F>))
 }
 
 fn division_samples() -> Vec<Sample> {

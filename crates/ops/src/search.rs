@@ -25,9 +25,15 @@ use rung_math::locate::{bin, edges, interpolate};
 use rung_math::order::{Ordered, place};
 use smallvec::smallvec;
 
+mod bincount;
 mod device;
 
-use device::{bincount_device, bins_device, interp_device, search_device};
+use bincount::{bincount, bincount_portable, tally, tally_portable};
+use device::{bincount_device, bins_device, interp_device, search_device, tally_device};
+
+const INTEGERS: &[ElementType] =
+    &[ElementType::I64, ElementType::I32, ElementType::U8, ElementType::Bool];
+const ONE_BY_ONE: &str = "one addition a step, each of which may need the one before it";
 
 pub const OPS: &[Op] = &[
     Op {
@@ -141,7 +147,7 @@ pub const OPS: &[Op] = &[
         prepare: bincount,
         rungs: Rungs {
             portable: Definition::One(bincount_portable),
-            lanes: Entry::None("one addition a step, each of which may need the one before it"),
+            lanes: Entry::None(ONE_BY_ONE),
             library: Entry::None(NO_LIBRARY),
             device: Entry::Has(Member { offer: Offer::ResidentOnly, run: bincount_device }),
         },
@@ -156,6 +162,33 @@ pub const OPS: &[Op] = &[
             ]
         },
         example: "(la:bincount '(1 3 1)) => #(0 2 0 1)",
+        ..Op::BASE
+    },
+    Op {
+        names: &["%la-tally"],
+        package: Package::Internal,
+        doc: "How often each of 0 to n - 1 occurs among integers; others count nowhere.",
+        parameters: &[required("a", Kind::Array), required("n", Kind::Integer)],
+        result: "a vector of (signed-byte 64)",
+        types: INTEGERS,
+        prepare: tally,
+        rungs: Rungs {
+            portable: Definition::One(tally_portable),
+            lanes: Entry::None(ONE_BY_ONE),
+            library: Entry::None(NO_LIBRARY),
+            device: Entry::Has(Member { offer: Offer::ResidentOnly, run: tally_device }),
+        },
+        samples: || {
+            let of = |a, n| vec![a, samples::integer(n)];
+            vec![
+                of(samples::counting(&[300], 9), 9),
+                of(samples::whole(&[3, 4097], 50), 40),
+                of(samples::counting(&[0], 9), 3),
+                of(samples::counting(&[5000], 2), 1),
+                of(samples::extreme(), 7),
+            ]
+        },
+        example: "(linalg::%la-tally #u8(1 3 1) 3) => #(0 2 0)",
         ..Op::BASE
     },
     Op {
@@ -463,67 +496,6 @@ fn bins_lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         }
     }, crate::call::integers_not_taken(call))
     .map(Answer::Done)
-}
-
-fn bincount(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
-    let (indices, shape) = arguments.index(0)?;
-    let weights = arguments.is_given(1).then(|| arguments.array(1)).transpose()?;
-    let least = arguments.optional_integer(2)?.unwrap_or(0);
-    let least = usize::try_from(least).map_err(|_| {
-        Error::wanted(ErrorKind::Argument, "bincount minlength must not be negative", least)
-    })?;
-    if let Some(bad) = indices.iter().find(|&&i| i < 0) {
-        let what = "bincount expects non-negative integers";
-        return Err(Error::wanted(ErrorKind::Index, what, bad));
-    }
-    let length = indices.iter().max().map_or(0, |&most| most as usize + 1).max(least);
-    let result = if weights.is_some() { ElementType::F64 } else { ElementType::I64 };
-    let mut operands = smallvec::SmallVec::new();
-    if let Some(weights) = weights {
-        if weights.size() != indices.len() {
-            let text = "bincount weights must match the indices";
-            let shapes = format!("{text}: {} and {shape}", weights.shape());
-            return Err(Error::new(ErrorKind::Shape, shapes));
-        }
-        operands.push(waiting(&weights, ElementType::F64)?);
-    }
-    let positions: Vec<usize> = indices.into_iter().map(|i| i as usize).collect();
-    let types = [ElementType::F64];
-    let call = Call {
-        op,
-        operands,
-        given: smallvec![shape],
-        shape: Shape::new([length])?,
-        raw: result,
-        result,
-        to_number: false,
-        wanted: Default::default(),
-        more: Vec::new(),
-        targets: Default::default(),
-        family: Family::Fold,
-        units: positions.len() as u64,
-        detail: Detail::Take { axis: 0, positions },
-    };
-    let count = call.operands.len();
-    Ok(Prepared::Call(Box::new(call.at_types(&types[..count]))))
-}
-
-fn bincount_portable(call: &Call) -> Result<Array> {
-    let Detail::Take { positions, .. } = &call.detail else {
-        return Err(Error::new(ErrorKind::Internal, "nothing to count"));
-    };
-    let mut out = Array::zeros(call.raw, call.shape.clone())?;
-    match call.operands.first() {
-        Some(weights) => {
-            let (sums, weights) = (out.make_mut::<f64>()?, elements::<f64>(weights)?);
-            positions.iter().zip(weights).for_each(|(&position, weight)| sums[position] += weight);
-        }
-        None => {
-            let counts = out.make_mut::<i64>()?;
-            positions.iter().for_each(|&position| counts[position] += 1);
-        }
-    }
-    Ok(out)
 }
 
 fn interp(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {

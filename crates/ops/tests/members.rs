@@ -166,6 +166,156 @@ fn named(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Vec<Value> {
     run(ladder, table::find(name).unwrap(), values).unwrap()
 }
 
+/// The rungs of the calls that were counted.
+fn rungs(ladder: &Ladder) -> Vec<String> {
+    let json = ladder.calls.json(&|_| String::new());
+    let rows = json["calls"].as_array().unwrap().iter();
+    rows.map(|row| row["rung"].as_str().unwrap().to_string()).collect()
+}
+
+/// Pairs that hurt, as often as it takes, the second one never an integer zero.
+fn pairs(t: ElementType, count: usize) -> [Array; 2] {
+    const A: [f64; 13] = [
+        7.0,
+        -7.0,
+        5.5,
+        -0.0,
+        1e300,
+        -3e38,
+        f64::NAN,
+        f64::INFINITY,
+        5e-324,
+        1e-40,
+        2147483647.0,
+        -1.5,
+        0.0,
+    ];
+    const B: [f64; 11] =
+        [3.0, -3.0, 0.1, f64::INFINITY, -1e-310, 0.0, 65504.0, f64::NAN, 1.0, 2.0, -0.0];
+    let whole = |i: usize| ((i * 7919 % 251) as f64, [3.0, 2.0, 7.0, 1.0, 11.0][i % 5]);
+    let pair = |i: usize| match t {
+        t if t.is_float() => (A[i % A.len()], B[i % B.len()]),
+        ElementType::Bool => ((i % 2) as f64, 1.0),
+        ElementType::U8 => whole(i),
+        _ => (whole(i).0 - 125.0, whole(i).1 * if i.is_multiple_of(3) { -1.0 } else { 1.0 }),
+    };
+    let array = |of: fn((f64, f64)) -> f64| {
+        let list: Vec<f64> = (0..count).map(|i| of(pair(i))).collect();
+        Array::from_slice(&list, Shape::vector(count)).unwrap().convert(t).unwrap()
+    };
+    [array(|(a, _)| a), array(|(_, b)| b)]
+}
+
+/// Remainders of floats and powers of integers ran on the processor.
+#[test]
+fn divisions_and_powers_of_every_type_run_on_the_device() {
+    let (mut here, mut there) = (portable(), eager());
+    there.only = Some(Rung::Device);
+    let residency = there.residency().unwrap().clone();
+    for t in ElementType::ALL {
+        for count in [0, 1, 143, 4097] {
+            let [a, b] = pairs(t, count);
+            let columns = [count, 2];
+            let column = |a: &Array| a.with_axis(1).unwrap();
+            let wide = column(&a).broadcast_to(&Shape::new(columns).unwrap()).unwrap();
+            let magnitude = match t.is_float() {
+                true => b.clone(),
+                false => pairs(ElementType::U8, count)[1].convert(t).unwrap(),
+            };
+            for (name, x, y) in [
+                ("mod", &a, &b),
+                ("floor-divide", &a, &b),
+                ("mod", &wide, &column(&b)),
+                ("power", &a, &magnitude),
+            ] {
+                let [x, y] = [x, y].map(|x| x.to_owned_copy().unwrap());
+                residency.keep(&x).unwrap();
+                residency.keep(&y).unwrap();
+                let values = || vec![x.clone().into(), y.clone().into()];
+                let context = format!("{name} of {count} {t}");
+                let wanted = named(&mut here, name, values());
+                let got = named(&mut there, name, values());
+                assert_same(&wanted, &got, &context);
+            }
+        }
+    }
+}
+
+/// Integers that are on the device alone came home to be counted.
+#[test]
+fn integers_are_counted_where_they_are() {
+    let (mut here, mut there) = (portable(), eager());
+    let residency = there.residency().unwrap().clone();
+    for t in [ElementType::I64, ElementType::I32, ElementType::U8, ElementType::Bool] {
+        for count in [0, 1, 255, 4097] {
+            let numbers = pairs(ElementType::U8, count)[0].convert(t).unwrap();
+            let minlength = || [Value::Keyword("minlength".into()), Value::integer(300)];
+            for rest in [vec![], minlength().to_vec()] {
+                let values = |a: &Array| [vec![a.clone().into()], rest.clone()].concat();
+                let wanted = named(&mut here, "bincount", values(&numbers));
+                // As 0 + x it has its only elements there.
+                residency.keep(&numbers).unwrap();
+                let zero = Value::integer(0);
+                there.count_anew();
+                let sum = named(&mut there, "bit-or", vec![numbers.clone().into(), zero]);
+                let json = there.calls.json(&|_| String::new());
+                assert!(count == 0 || rungs(&there) == ["device"], "{t} {count}: {json}");
+                let Some(Value::Array(sum)) = sum.into_iter().next() else { panic!("no array") };
+                let down = residency.moved().down;
+                there.count_anew();
+                let got = named(&mut there, "bincount", values(&sum));
+                // Nothing is on no device.
+                let ran = rungs(&there);
+                assert!(count == 0 || ran.iter().all(|r| r == "device"), "{t} {count}: {ran:?}");
+                assert!(residency.moved().down - down <= 16, "{t} {count}");
+                assert_same(&wanted, &got, &format!("{count} {t}"));
+            }
+        }
+    }
+    let bad = Array::vector(&[3i64, -2, 5]).unwrap();
+    residency.keep(&bad).unwrap();
+    let op = table::find("bincount").unwrap();
+    let errors = [&mut here, &mut there]
+        .map(|ladder| run(ladder, op, vec![bad.clone().into()]).unwrap_err().to_string());
+    assert_eq!(errors[0], errors[1]);
+}
+
+/// The counter-based generator had no kernel.
+#[test]
+fn counter_based_draws_are_those_of_the_definition() {
+    use rung_math::philox::State;
+    let (mut here, mut there) = (portable(), eager());
+    there.only = Some(Rung::Device);
+    let states = [
+        State { key: 7, stream: 0, offset: 0 },
+        State { key: u64::MAX - 2, stream: 1 << 40, offset: 3 },
+        State { key: 1 << 35, stream: 9, offset: u64::MAX - 1001 },
+    ];
+    for (at, state) in states.into_iter().enumerate() {
+        for count in [0, 1, 2, 3, 255, 256, 257, 4097] {
+            for t in ElementType::FLOATS {
+                for name in ["rand", "%la-normal-fill"] {
+                    let draw = |ladder: &mut Ladder| {
+                        let generator = rung_ops::Generator::new(0, 0);
+                        generator.set(state);
+                        let values = vec![
+                            Value::List(vec![Value::integer(count)]),
+                            Value::Keyword("element-type".into()),
+                            Value::Keyword(t.name().into()),
+                            Value::Keyword("generator".into()),
+                            Value::Generator(generator.clone()),
+                        ];
+                        (named(ladder, name, values), generator.state())
+                    };
+                    let [wanted, got] = [&mut here, &mut there].map(draw);
+                    assert_same(&wanted.0, &got.0, &format!("{name} {count} {t}, state {at}"));
+                    assert_eq!(wanted.1, got.1);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn element_types_may_be_mixed_without_leaving_the_device() {
     let (mut here, mut there) = (portable(), eager());
@@ -174,9 +324,13 @@ fn element_types_may_be_mixed_without_leaving_the_device() {
         let (a, b) = (numbers(ta, 0, &[3, 43]), numbers(tb, 5, &[43]));
         let mask = numbers(ta, 9, &[3, 1]);
         let list = |a: &Array, b: &Array| {
-            let b = b.broadcast_to(a.shape()).unwrap();
-            vec![Value::List(vec![a.clone().into(), b.into()])]
+            let [a, b] = [(a, b), (b, a)].map(|(a, b)| match a.rank() < b.rank() {
+                true => a.broadcast_to(b.shape()).unwrap(),
+                false => a.clone(),
+            });
+            vec![Value::List(vec![a.into(), b.into()])]
         };
+        let rows = |at: &[i64]| Value::List(at.iter().map(|&i| Value::integer(i)).collect());
         let calls = |a: &Array, b: &Array, mask: &Array| -> Vec<(&str, Vec<Value>)> {
             let pair = || vec![a.clone().into(), b.clone().into()];
             vec![
@@ -187,6 +341,9 @@ fn element_types_may_be_mixed_without_leaving_the_device() {
                 ("logical-xor", pair()),
                 ("where", [vec![mask.clone().into()], pair()].concat()),
                 ("concatenate", list(a, b)),
+                ("stack", list(b, a)),
+                ("scatter-add", vec![a.clone().into(), rows(&[2, 0, 2]), a.clone().into()]),
+                ("scatter-add", vec![a.clone().into(), rows(&[1]), b.clone().into()]),
             ]
         };
         let wanted = calls(&a, &b, &mask);
@@ -199,6 +356,8 @@ fn element_types_may_be_mixed_without_leaving_the_device() {
         for (name, values) in calls(&copies[0], &copies[1], &copies[2]) {
             there.count_anew();
             results.push((name, named(&mut there, name, values)));
+            // The operands are here as well: a decline would move nothing.
+            assert_eq!(rungs(&there), ["device"], "{name} of {ta} and {tb}");
         }
         assert_eq!(residency.moved().down, down, "{ta} and {tb}");
         for ((name, values), (_, got)) in wanted.into_iter().zip(results) {

@@ -126,6 +126,8 @@ fn singles(device: &dyn Device) {
     check::<f32>(device, "divide_f32(c, b)", |_, b, c| c / b);
     check::<f32>(device, "root_f32(abs(a))", |a, _, _| a.abs().sqrt());
     check::<f32>(device, "root_f32(c)", |_, _, c| c.sqrt());
+    check::<f32>(device, "remainder_f32(a, b)", |a, b, _| a % b);
+    check::<f32>(device, "remainder_f32(c, b)", |_, b, c| c % b);
 }
 
 #[test]
@@ -137,6 +139,8 @@ fn exact_at_both_widths() {
     check::<f64>(&*device, "divide_f64(c, b)", |_, b, c| c / b);
     check::<f64>(&*device, "root_f64(abs(a))", |a, _, _| a.abs().sqrt());
     check::<f64>(&*device, "root_f64(c)", |_, _, c| c.sqrt());
+    check::<f64>(&*device, "remainder_f64(a, b)", |a, b, _| a % b);
+    check::<f64>(&*device, "remainder_f64(c, b)", |_, b, c| c % b);
 }
 
 #[test]

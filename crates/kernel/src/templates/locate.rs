@@ -85,7 +85,7 @@ pub struct Weights {
 pub struct BinsPlan {
     /// Buffers: the counts (one i32 a bin).
     pub zeros: Launch,
-    /// Buffers: x, edges, the counts.
+    /// Buffers: x, edges where there are some, the counts.
     pub counts: Launch,
     /// Buffers: the counts, out of i64.
     pub results: Launch,
@@ -141,6 +141,20 @@ impl Bins {
     /// Edges are doubles; integers are added, so their order is nobody's concern.
     pub fn new(element: ElementType) -> Result<Bins> {
         let counts = over_edges(element, include_str!("locate_bins.wgsl"))?;
+        let reads = vec![Binding::read(element), Binding::read(ElementType::F64)];
+        Ok(Bins::counting(format!("bins {element}"), counts, reads, 4))
+    }
+
+    /// Of integers, which are the bins' numbers.
+    pub fn of_wholes(element: ElementType) -> Result<Bins> {
+        let whole = Computed::Whole;
+        let x = cells::read(element, ElementType::I64, whole, "b0", "parameter(1u) + i")?;
+        let counts =
+            filled_in(include_str!("locate_wholes.wgsl"), &[("group", &super::GROUP), ("x", &x)]);
+        Ok(Bins::counting(format!("wholes {element}"), counts, vec![Binding::read(element)], 3))
+    }
+
+    fn counting(key: String, counts: String, mut reads: Vec<Binding>, words: usize) -> Bins {
         let count = ElementType::I32;
         let zeros = "fn element(i: u32) -> i32 { return 0i; }\n";
         let results = "fn element(i: u32) -> i64 { return i64(b0[i]); }\n";
@@ -148,32 +162,31 @@ impl Bins {
             let main = cells::main_over_elements(out, bindings.len() - 1);
             Arc::new(kernel(format!("bins {name}"), text.to_string() + &main, bindings, 1))
         };
-        let shared = Binding { element: count, access: Access::Shared };
+        reads.push(Binding { element: count, access: Access::Shared });
         let long = ElementType::I64;
-        Ok(Bins {
+        let out = vec![Binding::read(count), Binding::write(long)];
+        Bins {
             zeros: simple("zeros", zeros, vec![Binding::write(count)], count),
-            counts: Arc::new(kernel(
-                format!("bins {element}"),
-                counts,
-                vec![Binding::read(element), Binding::read(ElementType::F64), shared],
-                4,
-            )),
-            results: simple(
-                "results",
-                results,
-                vec![Binding::read(count), Binding::write(long)],
-                long,
-            ),
-        })
+            counts: Arc::new(kernel(key, counts, reads, words)),
+            results: simple("results", results, out, long),
+        }
     }
 
     /// Over `count` elements and `edges` edges.
     pub fn plan(&self, count: usize, offsets: [usize; 2], edges: usize) -> Result<BinsPlan> {
-        let bins = edges.saturating_sub(1);
         let all = vec![word(count)?, word(offsets[0])?, word(offsets[1])?, word(edges)?];
+        self.planned(count, edges.saturating_sub(1), all)
+    }
+
+    /// Over `count` integers; what is no number of a bin counts nowhere.
+    pub fn plan_of_wholes(&self, count: usize, offset: usize, bins: usize) -> Result<BinsPlan> {
+        self.planned(count, bins, vec![word(count)?, word(offset)?, word(bins)?])
+    }
+
+    fn planned(&self, count: usize, bins: usize, parameters: Vec<u32>) -> Result<BinsPlan> {
         Ok(BinsPlan {
             zeros: launched(&self.zeros, bins, vec![word(bins)?]),
-            counts: launched(&self.counts, count, all),
+            counts: launched(&self.counts, count, parameters),
             results: launched(&self.results, bins, vec![word(bins)?]),
         })
     }
@@ -232,6 +245,10 @@ mod tests {
                 compile(&places(element, right).unwrap(), &Variants::default()).unwrap();
             }
             let bins = Bins::new(element).unwrap();
+            if !element.is_float() {
+                let wholes = Bins::of_wholes(element).unwrap();
+                compile(&wholes.counts, &Variants::default()).unwrap();
+            }
             let weights = Weights::new(element).unwrap();
             let adding = [&weights.found, &weights.sums];
             for kernel in [&bins.zeros, &bins.counts, &bins.results].into_iter().chain(adding) {

@@ -85,6 +85,9 @@ impl Whole for TracedWhole {
     fn select(mask: TracedMask, yes: Self, no: Self) -> Self {
         TracedWhole(record(Node::BitsSelect(mask.0, yes.0, no.0)))
     }
+    fn is_surely_zero(self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]
@@ -93,7 +96,7 @@ mod tests {
     use crate::function::{
         Abs, Add, Choose, Clip, IntegerBinary, Less, Maximum, Minimum, Mul, Relu, Sign, Sub,
     };
-    use crate::remainder::{FloorDivide, Mod, Shift};
+    use crate::remainder::{FloorDivide, IntegerPower, Mod, Shift};
 
     const NUMBERS: [i64; 8] = [i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 8, i64::MAX];
 
@@ -119,7 +122,7 @@ mod tests {
             };
         }
         unaries!(Abs, Sign, Relu);
-        binaries!(Add, Sub, Mul, Maximum, Minimum, Shift, Mod, FloorDivide);
+        binaries!(Add, Sub, Mul, Maximum, Minimum, Shift, Mod, FloorDivide, IntegerPower);
         for (a, b) in NUMBERS.iter().flat_map(|&a| NUMBERS.map(|b| (a, b))) {
             assert_eq!(two(&trace_whole_compare::<Less>(), a, b) != 0, a < b);
             let arguments = [a, b, 3].map(|x| x as u64);

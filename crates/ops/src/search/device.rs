@@ -3,7 +3,7 @@
 use super::{flag, outside};
 use crate::call::{Call, Detail};
 use crate::decline::{Answer, Decline};
-use crate::round_trip::{Bind, Made, RoundTrip, Work};
+use crate::round_trip::{Bind, Made, Placed, RoundTrip, Work};
 use crate::select::sums;
 use rung_array::Array;
 use rung_base::{ElementType, Result};
@@ -62,16 +62,29 @@ pub(super) fn bins_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let placed = [trip.place(&all[0]), trip.place(&all[1])];
     let offsets = [placed[0].offset(), placed[1].offset()];
     let plan = bins.plan(all[0].size(), offsets, all[1].size());
-    let work = plan.map(|plan| {
-        let mut work = Work::default();
-        let result = work.make(Made::Result(ElementType::I64, call.shape.clone()));
-        let counts = work.make(Made::Workspace(call.shape.size() * ElementType::I32.size()));
-        work.stage(plan.zeros, [counts]);
-        work.stage(plan.counts, [Bind::Operand(0), Bind::Operand(1), counts]);
-        work.stage(plan.results, [counts, result]);
-        work
-    });
-    trip.run_work(work, &placed)
+    trip.run_work(plan.map(|plan| counted(call, plan, &placed)), &placed)
+}
+
+/// The launches of a histogram of operands.
+fn counted(call: &Call, plan: locate::BinsPlan, operands: &[Placed]) -> Work {
+    let mut work = Work::default();
+    let result = work.make(Made::Result(ElementType::I64, call.shape.clone()));
+    let counts = work.make(Made::Workspace(call.shape.size() * ElementType::I32.size()));
+    work.stage(plan.zeros, [counts]);
+    work.stage(plan.counts, (0..operands.len()).map(Bind::Operand).chain([counts]));
+    work.stage(plan.results, [counts, result]);
+    work
+}
+
+/// a of integers, out how often each index of it occurs.
+pub(super) fn tally_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let x = match trip.packed(&call.operands[0])? {
+        Ok(x) => x,
+        Err(reason) => return Ok(Answer::Declined(reason)),
+    };
+    let (bins, placed) = (locate::Bins::of_wholes(x.element_type())?, [trip.place(&x)]);
+    let plan = bins.plan_of_wholes(x.size(), placed[0].offset(), call.shape.size());
+    trip.run_work(plan.map(|plan| counted(call, plan, &placed)), &placed)
 }
 
 /// x, edges and the weights beside x, out their sums by bins.

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::decline::{Answer, Decline};
 use crate::round_trip::{Made, Placed, RoundTrip, Work};
 use rung_array::Array;
-use rung_base::{Result, Shape};
+use rung_base::{ElementType, Result, Shape};
 use rung_kernel::pick::{self, Picked};
 use smallvec::SmallVec;
 
@@ -87,15 +87,26 @@ pub(crate) fn table(positions: &[usize]) -> Result<Option<Array>> {
 
 pub(super) fn scatter_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let (_, positions) = taking(call)?;
-    let [x, source] = [&call.operands[0], &call.operands[1]];
-    if x.element_type() != call.raw || source.element_type() != call.raw || call.result != call.raw
-    {
-        return Ok(Answer::Declined(Decline::NoKernel("the addition is at another width")));
-    }
-    match added_rows(trip, x, source, positions)? {
-        Ok(sum) => Ok(Answer::Done(sum)),
-        Err(reason) => Ok(Answer::Declined(reason)),
-    }
+    let operands = [&call.operands[0], &call.operands[1]].map(|x| at_type(trip, x, call.raw));
+    let (x, source) = match operands {
+        [Ok(Ok(x)), Ok(Ok(source))] => (x, source),
+        [Ok(Err(reason)), _] | [_, Ok(Err(reason))] => return Ok(Answer::Declined(reason)),
+        [Err(e), _] | [_, Err(e)] => return Err(e),
+    };
+    let sum = match added_rows(trip, &x, &source, positions)? {
+        Ok(sum) => at_type(trip, &sum, call.result)?,
+        Err(reason) => Err(reason),
+    };
+    Ok(sum.map_or_else(Answer::Declined, Answer::Done))
+}
+
+/// An array at another type, converted where it lies.
+fn at_type(
+    trip: &RoundTrip,
+    x: &Array,
+    to: ElementType,
+) -> Result<std::result::Result<Array, Decline>> {
+    if x.element_type() == to { Ok(Ok(x.clone())) } else { trip.copy(x, to) }
 }
 
 /// x (rows, ...) with row i of the source (positions, ...) added to row `to[i]`, i ascending.
@@ -185,7 +196,6 @@ fn by_row(to: &[usize], rows: usize) -> (Vec<usize>, Vec<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rung_base::ElementType;
 
     #[test]
     fn sources_keep_their_order_inside_each_row() {
