@@ -1,13 +1,14 @@
-//! A matrix of quantised blocks in the bytes of its file, shared by reference count. Read-only; it
-//! stores and reads single elements, and what computes with it is elsewhere.
+//! A matrix of quantised blocks in the bytes of its file, an array of bytes that nobody writes, so
+//! that a device may have a copy of it. It stores and reads single elements, and what computes with it
+//! is elsewhere.
 //!
 //! Q8_0 (GGUF): row-major blocks of 32 elements, 34 bytes each, a float16 scale d (low byte
 //! first) and 32 signed bytes q; an element is d * q.
 
-use rung_base::{Error, ErrorKind, Result, f16};
+use crate::{Array, SliceSpec};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, f16};
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// How numbers are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +55,8 @@ pub struct Quantized {
     format: Format,
     rows: usize,
     columns: usize,
-    octets: Arc<[u8]>,
+    /// A packed vector.
+    octets: Array,
     /// The first byte of this matrix's rows.
     from: usize,
 }
@@ -65,20 +67,28 @@ impl Quantized {
         format: Format,
         rows: usize,
         columns: usize,
-        octets: impl Into<Arc<[u8]>>,
+        octets: &Array,
     ) -> Result<Quantized> {
-        let octets = octets.into();
         check_columns(format, columns)?;
+        if octets.element_type() != ElementType::U8 {
+            return Err(Error::wanted(
+                ErrorKind::ElementType,
+                "expected bytes",
+                octets.element_type(),
+            ));
+        }
         let wanted = rows.checked_mul(columns / format.block() * format.bytes());
-        if wanted != Some(octets.len()) {
+        if wanted != Some(octets.size()) {
             let wanted = wanted.map_or("more than memory has".into(), |n| n.to_string());
-            let text = format!("expected {wanted} bytes, got {}", octets.len());
+            let text = format!("expected {wanted} bytes, got {}", octets.size());
             return Err(Error::new(ErrorKind::Shape, text).hint(format!(
                 "({rows} {columns}) in {format} is {rows} * {columns} / {} * {} bytes",
                 format.block(),
                 format.bytes()
             )));
         }
+        // A copy, since these may be written, and come home, as any array's.
+        let octets = octets.to_owned_copy()?.reshape(Shape::vector(octets.size()))?;
         Ok(Quantized { format, rows, columns, octets, from: 0 })
     }
 
@@ -99,7 +109,15 @@ impl Quantized {
 
     /// The bytes, row-major.
     pub fn octets(&self) -> &[u8] {
-        &self.octets[self.from..][..self.rows * self.row_bytes()]
+        let all = self.octets.as_slice().unwrap_or(&[]);
+        &all[self.from..][..self.rows * self.row_bytes()]
+    }
+
+    /// The same as an array of bytes, which shares them.
+    pub fn array(&self) -> Result<Array> {
+        let end = self.from + self.rows * self.row_bytes();
+        let (start, end) = (Some(self.from as i64), Some(end as i64));
+        self.octets.slice(&[SliceSpec { start, end, step: 1 }])
     }
 
     /// Rows first ... first+count-1, sharing the bytes.
@@ -160,10 +178,10 @@ mod tests {
     use super::*;
 
     fn two_rows() -> Quantized {
-        let mut octets = vec![0; 2 * 34];
+        let mut octets = vec![0u8; 2 * 34];
         octets[..4].copy_from_slice(&[0x00, 0x38, 3, 0xFF]);
         octets[34..37].copy_from_slice(&[0x00, 0x40, 5]);
-        Quantized::from_octets(Format::Q8_0, 2, 32, octets).unwrap()
+        Quantized::from_octets(Format::Q8_0, 2, 32, &Array::vector(&octets).unwrap()).unwrap()
     }
 
     #[test]
@@ -172,16 +190,21 @@ mod tests {
         assert_eq!((q.get(0, 0), q.get(0, 1), q.get(1, 0)), (Ok(1.5), Ok(-0.5), Ok(10.0)));
         let second = q.rows(1, 1).unwrap();
         assert_eq!((second.shape(), second.get(0, 0)), ([1, 32], Ok(10.0)));
-        assert!(Arc::ptr_eq(&second.octets, &q.octets));
+        assert_eq!(second.octets().as_ptr(), q.octets()[34..].as_ptr());
+        assert_eq!(second.array().unwrap().as_slice::<u8>(), Some(second.octets()));
         assert_eq!(format!("{q:?}"), "#<QUANTIZED-MATRIX Q8_0 (2 32)>");
     }
 
     #[test]
     fn mistakes_say_what_was_wanted() {
         let text = |e: Error| e.to_string();
-        let short = Quantized::from_octets(Format::Q8_0, 2, 64, vec![0; 100]).unwrap_err();
+        let of = |rows, columns, bytes: usize| {
+            let octets = Array::vector(&vec![0u8; bytes]).unwrap();
+            Quantized::from_octets(Format::Q8_0, rows, columns, &octets)
+        };
+        let short = of(2, 64, 100).unwrap_err();
         assert!(text(short).contains("expected 136 bytes, got 100"));
-        let odd = Quantized::from_octets(Format::Q8_0, 1, 33, vec![0; 34]).unwrap_err();
+        let odd = of(1, 33, 34).unwrap_err();
         assert!(text(odd).contains("quantize needs columns in multiples of 32"));
         let other = Format::parse("q4-k").unwrap_err();
         assert!(text(other).contains("format Q4_K is not supported; supported: Q8_0"));

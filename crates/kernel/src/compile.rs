@@ -21,8 +21,9 @@ pub fn compile(kernel: &Kernel, variants: &Variants) -> Result<Vec<u32>> {
     };
     let module = naga::front::wgsl::parse_str(&text)
         .map_err(|e| failed("parse", e.emit_to_string(&text).trim().to_string()))?;
-    let capabilities =
-        Capabilities::FLOAT64 | Capabilities::SHADER_INT64 | Capabilities::SHADER_FLOAT16;
+    // No half widths of the device's own and no subgroups: a text that needs either is refused, so
+    // no device has to have them.
+    let capabilities = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .map_err(|e| failed("validate", e.emit_to_string(&text).trim().to_string()))?;
@@ -133,6 +134,18 @@ mod tests {
             "kernel test: lint: built-in Exp at f64 has no exact result; write its definition"
         );
         assert!(compile(&kernel("b0[0] = sqrt(abs(b0[0]));"), &Variants::default()).is_ok());
+    }
+
+    /// Whether a device has half widths or subgroups, and of which size, is no kernel's concern.
+    #[test]
+    fn half_widths_and_subgroups_of_a_device_are_refused() {
+        for text in [
+            "enable f16; var<private> h: f16; @compute @workgroup_size(1) fn main() { h = 1.0h; }",
+            "@compute @workgroup_size(1) fn main() { b0[0] = f64(subgroupAdd(1u)); }",
+        ] {
+            let kernel = Kernel { text: text.into(), ..kernel("") };
+            assert!(compile(&kernel, &Variants::default()).is_err(), "{text}");
+        }
     }
 
     #[test]

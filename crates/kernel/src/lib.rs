@@ -4,7 +4,8 @@
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
 //! first, then `compile` and `cells`, then the templates: `map`, `broadcast`, `step`, `pick`,
 //! `fold`, `position`, `scan`, `sort`, `locate`, `windows`, `rows`, `product`, `triangular`,
-//! `fourier`, `fill`.
+//! `fourier`, `quantized`, `fill`,
+//! `philox`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -19,6 +20,6 @@ mod templates;
 pub use compile::{ENTRY_POINT, compile};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
 pub use templates::{
-    broadcast, fill, fold, fourier, locate, map, pick, position, product, rows, scan, sort, step,
-    triangular, windows,
+    broadcast, fill, fold, fourier, locate, map, philox, pick, position, product, quantized, rows,
+    scan, sort, step, triangular, windows,
 };

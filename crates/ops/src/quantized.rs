@@ -7,13 +7,15 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_type, elements};
 use crate::decline::Answer;
-use crate::record::{Definition, Family, Kind, Op, Package, Rungs, required};
+use crate::record::{Definition, Family, Kind, Offer, Op, Package, Rungs, required};
+use crate::round_trip::{Bind, Made, RoundTrip, Work};
 use crate::samples::{self, Sample};
 use crate::strict::shown;
 use crate::value::Value;
 use rung_array::quantized::{Format, check_columns};
 use rung_array::{Array, Quantized};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
+use rung_kernel::quantized as kernels;
 use rung_lanes::Lanes;
 use rung_lanes::quantized::Blocks;
 use rung_math::quantized::{BLOCK, BYTES, decode, encode, quantize as quantize_block, row};
@@ -37,7 +39,7 @@ pub fn quantize(m: &Array, format: Format) -> Result<Quantized> {
     let wanted = || format!("a quantised matrix ({rows} {columns})");
     let mut octets = memory::room(blocks.len() * BYTES, wanted)?;
     octets.extend(blocks.iter().flat_map(encode));
-    Quantized::from_octets(format, rows, columns, octets)
+    Quantized::from_octets(format, rows, columns, &Array::vector::<u8>(&octets)?)
 }
 
 /// The matrix's numbers (rows, columns) at a float type, each rounded once.
@@ -62,9 +64,14 @@ pub const OPS: &[Op] = &[Op {
     result: "a single-float vector",
     types: &[ElementType::F32],
     prepare,
-    rungs: Rungs::processor(Definition::One(portable), lanes, "no kernel reads the packed form"),
+    rungs: Rungs::with_device(
+        Definition::One(portable),
+        lanes,
+        Offer::RoundTrip(Family::Product),
+        device,
+    ),
     samples: || {
-        const SHAPES: [(usize, usize); 4] = [(0, 32), (1, 32), (3, 64), (5, 2080)];
+        const SHAPES: [(usize, usize); 5] = [(0, 32), (1, 32), (3, 64), (5, 2080), (2, 32 * 65)];
         let finite = SHAPES.iter().filter_map(|&(m, n)| sample(m, samples::spread(&[n], 2.0)));
         // Infinities and NaN make the row NaN.
         finite.chain(sample(2, samples::hard(&[64], 2.0))).collect()
@@ -104,7 +111,8 @@ fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
         let text = format!("matvec dimensions differ: {columns} columns and {} elements", x.size());
         return Err(Error::new(ErrorKind::Shape, text));
     }
-    let call = Call::like(op, x, ElementType::F32, Family::Product);
+    let mut call = Call::like(op, x, ElementType::F32, Family::Product);
+    call.operands.push(q.array()?);
     Ok(Prepared::Call(Box::new(Call {
         given: smallvec![Shape::new([rows, columns])?, Shape::vector(columns)],
         shape: Shape::vector(rows),
@@ -134,11 +142,41 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     product.map(Answer::Done)
 }
 
-fn operands(call: &Call) -> Result<(&Quantized, Vec<f32>)> {
+/// x (columns) and the matrix's bytes, out (rows).
+fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let [rows, columns] = matrix(call)?.shape();
+    if rows * columns == 0 {
+        return Array::zeros(ElementType::F32, call.shape.clone()).map(Answer::Done);
+    }
+    let x = match trip.packed(&call.operands[0])? {
+        Ok(x) => x,
+        Err(reason) => return Ok(Answer::Declined(reason)),
+    };
+    let placed = [trip.place(&x), trip.place(&call.operands[1])];
+    let blocks = columns / BLOCK;
+    let plan = trip.quantized_kernels().plan(rows, blocks, placed[1].offset(), placed[0].offset());
+    let work = plan.map(|plan| {
+        let mut work = Work::default();
+        let out = work.make(Made::Result(ElementType::F32, call.shape.clone()));
+        let scales = work.make(Made::Workspace(blocks * size_of::<f32>()));
+        let words = kernels::words_of(blocks) * size_of::<i32>();
+        let quants = work.make(Made::Workspace(words));
+        work.stage(plan.vector, [Bind::Operand(0), scales, quants]);
+        work.stage(plan.rows, [Bind::Operand(1), scales, quants, out]);
+        work
+    });
+    trip.run_work(work, &placed)
+}
+
+fn matrix(call: &Call) -> Result<&Quantized> {
     match &call.detail {
-        Detail::Quantized(q) => Ok((q, elements::<f32>(&call.operands[0])?)),
+        Detail::Quantized(q) => Ok(q),
         _ => Err(Error::new(ErrorKind::Internal, "a quantised product without its matrix")),
     }
+}
+
+fn operands(call: &Call) -> Result<(&Quantized, Vec<f32>)> {
+    Ok((matrix(call)?, elements::<f32>(&call.operands[0])?))
 }
 
 #[cfg(test)]
@@ -159,7 +197,7 @@ mod tests {
         let back = dequantize(&q, ElementType::F32).unwrap();
         let numbers: Vec<f32> = back.view::<f32>().iter().collect();
         assert_eq!(numbers[..3], [-127.0, -126.0, -125.0]);
-        let again = Quantized::from_octets(Format::Q8_0, 3, 64, q.octets()).unwrap();
+        let again = Quantized::from_octets(Format::Q8_0, 3, 64, &q.array().unwrap()).unwrap();
         assert_eq!(again.get(2, 63), q.get(2, 63));
     }
 

@@ -7,7 +7,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::contract::steps;
-use crate::decline::{Answer, Decline};
+use crate::decline::Answer;
 use crate::generator::Generator;
 use crate::record::{
     Definition, Entry, FLOATS, Family, Kind, Member, Offer, Op, Package, Parameter, Rungs, keyword,
@@ -20,7 +20,9 @@ use crate::value::Value;
 use rung_array::{Array, SliceSpec};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape};
 use rung_kernel::fill as kernel;
+use rung_kernel::philox as drawn_kernel;
 use rung_lanes::{Float, Lanes};
+use rung_math::Width;
 use rung_math::philox::{self, Drawn, Fill as CounterFill};
 use rung_math::random::{Fill, State};
 
@@ -126,7 +128,7 @@ pub const OPS: &[Op] = &[
             let generator = a.generator(2)?.unwrap_or_else(|| context.counter.clone());
             counter(op, shape, t, CounterFill::Normal, &generator)
         },
-        rungs: Rungs { device: Entry::None("a device draws by the other generator"), ..FILLING },
+        rungs: FILLING,
         samples: || shapes(&[]),
         example: "(la:shape (linalg::%la-normal-fill 3)) => (3)",
         ..DRAWN
@@ -383,8 +385,8 @@ fn set_state(_: &'static Op, mut arguments: Arguments, context: &mut Context) ->
 }
 
 fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
-    if matches!(call.detail, Detail::Counter { .. }) {
-        return Ok(Answer::Declined(Decline::NoKernel("the counter-based generator has none")));
+    if let Detail::Counter { state, fill } = call.detail {
+        return counter_device(call, trip, state, fill);
     }
     let Detail::Fill { state, fill } = call.detail else { return wrong_detail() };
     // Rounded once, from the double that is drawn.
@@ -393,6 +395,30 @@ fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let kernel = trip.kernel(call, "fill", || kernel::kernel(fill, t))?;
     let launch = kernel::launch(&kernel, fill, state, call.shape.size());
     trip.run_work(launch.map(|launch| Work::one(launch, 0, t, call.shape.clone())), &[])
+}
+
+fn counter_device(
+    call: &Call,
+    trip: &RoundTrip,
+    state: philox::State,
+    fill: CounterFill,
+) -> Result<Answer> {
+    let single = call.raw == ElementType::F32;
+    let (width, state) = match single {
+        true => (Width::F32, fill.start::<f32>(state)),
+        false => (Width::F64, fill.start::<f64>(state)),
+    };
+    let name = match (fill, single) {
+        (CounterFill::Uniform, true) => "uniform of singles",
+        (CounterFill::Uniform, false) => "uniform of doubles",
+        (CounterFill::Normal, true) => "normal of singles",
+        (CounterFill::Normal, false) => "normal of doubles",
+    };
+    let make = || Ok(drawn_kernel::kernel(fill, width, call.result));
+    let kernel = trip.kernel_for(("(philox)", call.result, name), make)?;
+    let launch = drawn_kernel::launch(&kernel, state, call.shape.size());
+    let work = launch.map(|launch| Work::one(launch, 0, call.result, call.shape.clone()));
+    trip.run_work(work, &[])
 }
 
 fn wrong_detail<T>() -> Result<T> {

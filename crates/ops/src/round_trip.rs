@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::decline::{Answer, Decline};
 use rung_array::Array;
 use rung_base::{Element, ElementType, Result, Shape};
+use rung_dense::fourier::Direction;
 use rung_device::{Buffer, Failure, FailureCode, Held, Layout, Residency};
 use rung_kernel::broadcast::{self, Read, Signature};
 use rung_kernel::cells::Computed;
@@ -14,6 +15,7 @@ use rung_kernel::fold::{Fold, Kernels as FoldKernels, Types as FoldTypes};
 use rung_kernel::fourier::{self, Kernels as FourierKernels};
 use rung_kernel::position::{Kernels as PositionKernels, Seek};
 use rung_kernel::product::{Tile, Types as ProductTypes};
+use rung_kernel::quantized::Kernels as QuantizedKernels;
 use rung_kernel::scan::{Kernels as ScanKernels, Scan};
 use rung_kernel::sort::Kernels as SortKernels;
 use rung_kernel::triangular::Kernels as TriangularKernels;
@@ -50,10 +52,16 @@ pub struct KernelCache {
     scans: Cache<(Scan, [ElementType; 2]), ScanKernels>,
     sorts: Cache<(ElementType, bool), SortKernels>,
     triangular: OnceCell<TriangularKernels>,
+    quantized: OnceCell<QuantizedKernels>,
     fourier: Cache<ElementType, FourierKernels>,
     /// The turns of transforms, by their length: sent once.
     turns: Cache<usize, Array>,
+    /// What transforms of other lengths than a power of two are convolved with, the last used last.
+    chirps: RefCell<Vec<(usize, [Array; 2])>>,
 }
+
+/// How many lengths keep their chirps: a program may have thousands.
+const CHIRPS: usize = 8;
 
 /// What was made once.
 struct Cache<K, V>(RefCell<HashMap<K, V>>);
@@ -266,6 +274,11 @@ impl<'a> RoundTrip<'a> {
         self.cache.triangular.get_or_init(TriangularKernels::new)
     }
 
+    /// The kernels of products of quantised matrices, made when they are first needed.
+    pub fn quantized_kernels(&self) -> &QuantizedKernels {
+        self.cache.quantized.get_or_init(QuantizedKernels::new)
+    }
+
     /// The kernels of transforms whose results are of this type, made when they are first needed.
     pub fn fourier_kernels(&self, writes: ElementType) -> Result<FourierKernels> {
         self.cache.fourier.get(writes, || FourierKernels::new(writes))
@@ -275,6 +288,21 @@ impl<'a> RoundTrip<'a> {
     pub fn turns(&self, n: usize) -> Result<Array> {
         let make = || Array::from_slice(&fourier::turns(n), Shape::new([n / 2, 2])?);
         self.cache.turns.get(n, make)
+    }
+
+    /// The chirp of a transform of n points (n, 2), no power of two, and the transform of what is
+    /// convolved with it; they stay while the length is among the last ones used.
+    pub fn chirps(&self, n: usize) -> Result<[Array; 2]> {
+        let mut known = self.cache.chirps.borrow_mut();
+        let found = match known.iter().position(|(length, _)| *length == n) {
+            Some(at) => known.remove(at),
+            None => (n, chirps(n)?),
+        };
+        if known.len() == CHIRPS {
+            known.remove(0);
+        }
+        known.push(found.clone());
+        Ok(found.1)
     }
 
     /// Where an operand will lie; nothing moves yet.
@@ -382,6 +410,15 @@ impl<'a> RoundTrip<'a> {
         }
         Ok(made)
     }
+}
+
+fn chirps(n: usize) -> Result<[Array; 2]> {
+    let mut line = fourier::mirrored_chirp(n);
+    let m = fourier::passed(n);
+    // The division by a power of two that the way back needs is exact here.
+    rung_dense::fourier::complex(m, Direction::Forward, 1.0 / m as f64, &mut line);
+    let pairs = |points: &[f64]| Array::from_slice(points, Shape::new([points.len() / 2, 2])?);
+    Ok([pairs(&fourier::chirp(n))?, pairs(&line)?])
 }
 
 pub(crate) fn decline_of(failure: &Failure) -> Decline {

@@ -150,8 +150,8 @@ fn what_the_processor_computes_comes_home_and_is_counted() {
     let mut there = eager();
     let x = call(&mut there, "exp", &[&numbers(&[1000])]);
     // No device kernel: the operand is fetched for the lanes, in this call's row.
-    let transformed = call(&mut there, "rfft", &[&x]);
-    assert!(x.is_home() && transformed.is_home());
+    let slopes = call(&mut there, "gradient", &[&x]);
+    assert!(x.is_home() && slopes.is_home());
     let json = there.calls.json(&|_| String::new());
     assert_eq!((&json["calls"][0]["down"], &json["calls"][1]["down"]), (&0.into(), &8000.into()));
     assert_eq!(json["transfers"]["down"], 8000);
@@ -190,6 +190,58 @@ fn arithmetic_rides_only_on_operands_that_are_there() {
     let rows = numbers(&[1 << 8, 1 << 8]);
     call(&mut ladder, "add", &[&small, &rows]);
     assert_eq!(code(&ladder).as_deref(), Some("larger-host"));
+}
+
+/// With offers below 16,384 in a cost file an operand that was here was carried, and one that was there
+/// was too small.
+#[test]
+fn what_is_carried_is_taken_where_it_is_already() {
+    let mut ladder = eager();
+    ladder.costs = rung_ops::costs::Costs::defaults(rung_lanes::Level::Portable, 1);
+    let thresholds = &mut ladder.costs.device.thresholds;
+    (thresholds.map, thresholds.wide) = (Some(1 << 10), Some(1 << 10));
+    ladder.costs.device.floor = 1.0;
+    ladder.costs.device.launch = 0.5;
+    let residency = ladder.residency().unwrap().clone();
+    let (x, rows, column) = (numbers(&[1 << 12]), numbers(&[128, 32]), numbers(&[128, 1]));
+    let double = |a: &Array| a.convert(ElementType::F64).unwrap();
+    for (name, of) in [
+        ("exp", vec![double(&x)]),
+        ("power", vec![double(&rows), double(&column)]),
+        ("sub", vec![rows.clone(), column.clone()]),
+    ] {
+        for there in [false, true] {
+            let of: Vec<Array> = of.iter().map(|a| a.to_owned_copy().unwrap()).collect();
+            if there {
+                // The smaller one, beside which the other is larger.
+                assert!(residency.keep(of.last().unwrap()).unwrap());
+            }
+            ladder.count_anew();
+            // The processor is slow enough that the device is worth it.
+            ladder.costs.lanes.memory = [1.0; 2];
+            call(&mut ladder, name, &of.iter().collect::<Vec<_>>());
+            assert_eq!(code(&ladder), None, "{name}, there {there}");
+        }
+    }
+    // What is never carried begins where residents do.
+    assert!(residency.keep(&x).unwrap());
+    ladder.count_anew();
+    call(&mut ladder, "sqrt", &[&x]);
+    assert_eq!(code(&ladder).as_deref(), Some("small"));
+}
+
+/// A vector times a vector was offered as a matrix product is: from 4,194,304 elements on.
+#[test]
+fn vectors_that_are_there_are_multiplied_there() {
+    let mut ladder = eager();
+    ladder.costs = rung_ops::costs::Costs::defaults(rung_lanes::Level::Portable, 1);
+    let x = numbers(&[1 << 16]);
+    assert!(ladder.residency().unwrap().keep(&x).unwrap());
+    let x = call(&mut ladder, "sqrt", &[&x]);
+    ladder.count_anew();
+    let op = table::find("dot").unwrap();
+    run(&mut ladder, op, vec![x.clone().into(), x.into()]).unwrap();
+    assert_eq!(code(&ladder), None);
 }
 
 #[test]
@@ -238,6 +290,54 @@ fn a_matrix_goes_up_when_it_comes_a_second_time_unchanged() {
     let written = product(&mut ladder, &m, [&m, &v]);
     assert_eq!(written, (Some("written".to_string()), false));
     assert_eq!(product(&mut ladder, &m, [&m, &v]), (None, true));
+}
+
+/// A vector of singles, every block of which has its own kind of number.
+fn blocks(count: usize) -> Array {
+    const KINDS: [f32; 6] = [1.0, 1e-38, 3e38, 0.0, 1e-43, 7e-12];
+    let number = |i: usize| {
+        let x = ((i * 7919) % 1013) as f32 / 506.5 - 1.0;
+        x * KINDS[i / 32 % KINDS.len()]
+    };
+    Array::vector(&(0..32 * count).map(number).collect::<Vec<f32>>()).unwrap()
+}
+
+/// No kernel read the packed form.
+#[test]
+fn a_quantised_matrix_is_multiplied_where_its_bytes_are() {
+    use rung_array::quantized::Format;
+    let (mut here, mut there) = (without_device(None), eager());
+    there.only = Some(Rung::Device);
+    let op = table::find("%la-quantized-matvec").unwrap();
+    for (rows, count) in [(0, 1), (1, 1), (3, 2), (65, 65), (2, 4097), (70_000, 1)] {
+        let m = numbers(&[rows, 32 * count]).convert(ElementType::F32).unwrap();
+        let q = rung_ops::quantized::quantize(&m, Format::Q8_0).unwrap();
+        let mut x = blocks(count);
+        for hurt in [None, Some(f32::NAN), Some(f32::NEG_INFINITY)] {
+            if let Some(hurt) = hurt {
+                x.make_mut::<f32>().unwrap()[32 * count - 1] = hurt;
+            }
+            let some = if rows > 1 { q.rows(1, rows - 1).unwrap() } else { q.clone() };
+            for q in [&q, &some] {
+                let values = || vec![Value::Quantized(q.clone()), x.clone().into()];
+                let wanted = run(&mut here, op, values()).unwrap();
+                let got = run(&mut there, op, values()).unwrap();
+                assert_same(&wanted, &got, &format!("{rows} rows of {count} blocks, {hurt:?}"));
+            }
+        }
+    }
+    // It goes up when it comes a second time, and stays.
+    there.only = None;
+    let m = numbers(&[64, 64]).convert(ElementType::F32).unwrap();
+    let q = rung_ops::quantized::quantize(&m, Format::Q8_0).unwrap();
+    let codes: Vec<Option<String>> = (0..3)
+        .map(|_| {
+            there.count_anew();
+            run(&mut there, op, vec![Value::Quantized(q.clone()), blocks(2).into()]).unwrap();
+            code(&there)
+        })
+        .collect();
+    assert_eq!(codes, [Some("first-sight".to_string()), None, None]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::operands::moderate;
 use crate::support::device;
 use rung_base::ElementType;
-use rung_kernel::fourier::{Holds, Kernels, Lines, turns};
+use rung_kernel::fourier::{Holds, Kernels, Lines, Table, turns};
 
 fn on_device(lines: &Lines, operand: &[f64]) -> Vec<f64> {
     let device = device();
@@ -15,7 +15,8 @@ fn on_device(lines: &Lines, operand: &[f64]) -> Vec<f64> {
         (upload(operand), upload(&turns(lines.n)), upload(&vec![7.0; cells]));
     let (mut here, mut there) = (space(), space());
     device.launch(&plan.points, &[&packed, &here]).unwrap();
-    for pass in &plan.passes {
+    for (pass, table) in &plan.passes {
+        assert_eq!(*table, Table::Turns);
         device.launch(pass, &[&here, &turns, &there]).unwrap();
         std::mem::swap(&mut here, &mut there);
     }

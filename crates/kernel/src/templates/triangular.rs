@@ -234,6 +234,22 @@ impl Sides {
     }
 }
 
+/// How many launches `Kernels::lu` takes.
+pub fn lu_launches(n: usize) -> usize {
+    let blocks = n.div_ceil(BLOCK);
+    if n > BLOCK { 3 * blocks - 1 } else { blocks }
+}
+
+/// How many launches `Kernels::cholesky` takes.
+pub fn cholesky_launches(n: usize) -> usize {
+    (2 * n.div_ceil(BLOCK)).saturating_sub(1)
+}
+
+/// How many launches `Kernels::substitute` takes.
+pub fn substitution_launches(n: usize) -> usize {
+    cholesky_launches(n)
+}
+
 /// The lower factors as they stand, or turned into upper ones, with +0 in the other triangle.
 /// Buffers: the stack, out.
 pub fn kept(writes: ElementType) -> Result<Kernel> {
@@ -346,5 +362,10 @@ mod tests {
         let solve = |n| k.substitute(&sides(n), false, true).unwrap().len();
         assert_eq!([solve(0), solve(32), solve(33)], [0, 1, 3]);
         assert!(k.lu(1 << 12, 1 << 10).is_err(), "more elements than a word counts");
+        for n in [0, 1, 31, 32, 33, 64, 65, 1000] {
+            assert_eq!(lu(n), lu_launches(n), "{n}");
+            assert_eq!(k.cholesky(2, n).unwrap().len(), cholesky_launches(n), "{n}");
+            assert_eq!(solve(n), substitution_launches(n), "{n}");
+        }
     }
 }

@@ -186,8 +186,7 @@ fn make(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         let text = format!("expected a vector of (unsigned-byte 8): got {octets:?}");
         return Err(Error::new(ErrorKind::Type, text).in_package("rung").into());
     }
-    let octets: Vec<u8> = octets.view::<u8>().iter().collect();
-    let made = Quantized::from_octets(format, rows, columns, octets);
+    let made = Quantized::from_octets(format, rows, columns, &octets);
     Ok(object(made.map_err(|e| e.in_package("rung"))?))
 }
 
