@@ -56,6 +56,11 @@ pub struct LibraryCosts {
 pub struct DeviceCosts {
     /// Of a call whose operands go up and whose result comes down.
     pub floor: f64,
+    /// A launch that nobody waits for.
+    pub launch: f64,
+    /// What waits for what is before it inside a launch: a column of a panel of a factorisation, a
+    /// row of a block of a substitution.
+    pub in_turn: [f64; 2],
     /// Bytes a microsecond on the link.
     pub up: f64,
     pub down: f64,
@@ -93,6 +98,8 @@ impl DeviceCosts {
         let (none, resident) = ([0.0; 2], 0);
         *self = DeviceCosts {
             floor: 0.0,
+            launch: 0.0,
+            in_turn: none,
             up: rate,
             down: rate,
             product: none,
@@ -142,6 +149,9 @@ pub fn lanes_costs(level: Level) -> LanesCosts {
 /// Any wgpu device that is not Metal: the last column of 4.2 with Metal's thresholds of 4.1.
 pub const WGPU: DeviceCosts = DeviceCosts {
     floor: 120.0,
+    launch: 30.0,
+    // Not in the reference: a few barriers of a group, meant to err against the device.
+    in_turn: [7.5, 1.0],
     up: 8e3,
     down: 8e3,
     product: [1e-6, 4e-6],
@@ -164,10 +174,6 @@ pub const LIBRARY_THRESHOLD: u64 = 64;
 /// Fewer floating-point operations than this run on one thread of a threaded library.
 pub const LIBRARY_SINGLE: u64 = 1 << 21;
 
-/// A launch that nobody waits for costs a quarter of the round trip on wgpu, less elsewhere (spec
-/// acceleration 4.2).
-const LAUNCHES: f64 = 4.0;
-
 fn width(t: ElementType) -> usize {
     (t == ElementType::F64) as usize
 }
@@ -177,13 +183,40 @@ fn width_of(call: &Call) -> usize {
     width(if call.operands.is_empty() { call.result } else { call.wanted(0) })
 }
 
-/// Launches that wait for one another, beside the first: a factorisation or a substitution goes
-/// block by block, and inside a block column by column. A column counts as a quarter of a launch,
-/// which is not measured and meant to err against the device.
-fn waits(call: &Call) -> f64 {
+/// What a device does for a call, one after another: launches, and what waits inside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InTurn {
+    /// Those of the plan, of operands that are doubles.
+    pub launches: usize,
+    /// Columns of panels.
+    pub columns: usize,
+    /// Rows of blocks that are substituted.
+    pub rows: usize,
+}
+
+impl InTurn {
+    /// Microseconds beside the first launch.
+    fn time(self, device: &DeviceCosts) -> f64 {
+        let [column, row] = device.in_turn;
+        self.launches.saturating_sub(1) as f64 * device.launch
+            + self.columns as f64 * column
+            + self.rows as f64 * row
+    }
+}
+
+fn in_turn(call: &Call) -> InTurn {
     match &call.detail {
-        Detail::Matrices(m) => m.rows as f64 / 4.0,
-        _ => 0.0,
+        Detail::Matrices(m) => m.in_turn,
+        Detail::Transform(t) => InTurn { launches: t.launches(), ..InTurn::default() },
+        _ => InTurn::default(),
+    }
+}
+
+/// The units of a call on a device: a transform may make longer ones.
+fn units(call: &Call) -> f64 {
+    match &call.detail {
+        Detail::Transform(t) => call.units as f64 * t.longer(),
+        _ => call.units as f64,
     }
 }
 
@@ -256,7 +289,7 @@ impl Costs {
         let work = match call.family {
             Family::Product if matrix_of(call).is_some() => up / d.memory,
             Family::Product => call.units as f64 * d.product[w],
-            Family::Map | Family::Fill => call.units as f64 * d.elementary[w],
+            Family::Map | Family::Fill => units(call) * d.elementary[w],
             Family::Wide | Family::Fold | Family::Copy => (up + down) / d.memory,
         };
         let absent = match standing.any() {
@@ -264,9 +297,8 @@ impl Costs {
             false => up,
         };
         let stays = standing.any() && !read_at_once(call);
-        let launch = d.floor / LAUNCHES;
-        let (fixed, down) = if stays { (launch, 0.0) } else { (d.floor, down) };
-        fixed + waits(call) * launch + absent / d.up + work + down / d.down
+        let (fixed, down) = if stays { (d.launch, 0.0) } else { (d.floor, down) };
+        fixed + in_turn(call).time(d) + absent / d.up + work + down / d.down
     }
 
     /// Microseconds until the processor has the operands that are on the device alone.
@@ -287,12 +319,19 @@ impl Costs {
         call: &Call,
         standing: &Standing,
     ) -> Result<(), Decline> {
-        if standing.any() && call.family != Family::Product {
-            return self.resident_offer(call, standing);
+        if standing.any() && (call.family != Family::Product || is_of_vectors(call)) {
+            // What is offered wherever the operands are is offered here too.
+            let resident = self.resident_offer(call, standing);
+            return resident.or_else(|e| self.carried_offer(offer, call).map_err(|_| e));
         }
-        if let Some(matrix) = matrix_of(call) {
-            return self.second_sight(call, matrix, standing);
+        match matrix_of(call) {
+            Some(matrix) => self.second_sight(call, matrix, standing),
+            None => self.carried_offer(offer, call),
         }
+    }
+
+    /// A call whose operands go up and whose result comes down.
+    fn carried_offer(&self, offer: Offer, call: &Call) -> Result<(), Decline> {
         let moved = bytes_of(&call.operands) + result_bytes(call);
         let Offer::RoundTrip(family) = offer else {
             return Err(Decline::NotResident { bytes: moved });
@@ -356,8 +395,14 @@ pub fn matrix_of(call: &Call) -> Option<usize> {
             (_, 1) => Some(0),
             _ => Some(1),
         },
+        Detail::Quantized(_) => Some(1),
         _ => None,
     }
+}
+
+/// A vector times a vector: a fold over two operands.
+fn is_of_vectors(call: &Call) -> bool {
+    matches!(call.detail, Detail::Product(p) if p.form == Form::Folds && p.rows * p.columns == 1)
 }
 
 /// Where a product stands among the measured ones.

@@ -6,6 +6,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Prepared};
+use crate::costs::InTurn;
 use crate::decline::Answer;
 use crate::matrices::{
     self, Choice, Matrices, Rung, array, beside, each_its_own, extended, float, integers,
@@ -15,6 +16,7 @@ use crate::record::{Definition, Entry, Family, Kind, Member, Offer, Op, Rungs, k
 use crate::samples::{self, Sample};
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result, Shape, memory};
+use rung_kernel::triangular;
 use rung_lanes::triangular::Triangle;
 use rung_math::triangular as plain;
 
@@ -165,9 +167,23 @@ fn lu_steps(n: usize) -> u64 {
 fn prepare_determinant(op: &'static Op, mut a: Arguments, results: usize) -> Result<Prepared> {
     let m = a.array(0)?;
     let ((lead, n), types) = (square(&m)?, types(&[&m]));
-    let matrices = Matrices { slabs: lead.size(), rows: n, columns: n, ..Matrices::default() };
+    // Packed, factorised, and the diagonals.
+    let in_turn = InTurn { launches: 2 + triangular::lu_launches(n), ..in_panels(n) };
+    let slabs = lead.size();
+    let matrices = Matrices { slabs, rows: n, columns: n, in_turn, ..Matrices::default() };
     let outputs = (0..results).map(|_| float(lead.clone(), types)).collect();
     matrices::prepared(op, &[&m], outputs, matrices, lu_steps(n))
+}
+
+/// The columns of a factorisation, each of which waits for the one before it.
+fn in_panels(n: usize) -> InTurn {
+    InTurn { columns: n, ..InTurn::default() }
+}
+
+/// An LU of a packed operand, its diagonals, the right-hand sides, the exchanges, and both triangles.
+fn solving(n: usize) -> InTurn {
+    let launches = 4 + triangular::lu_launches(n) + 2 * triangular::substitution_launches(n);
+    InTurn { launches, columns: n, rows: 2 * n }
 }
 
 /// The LU of every matrix of an operand.
@@ -274,8 +290,9 @@ fn prepare_inverse(
     let m = a.array(0)?;
     let ((lead, n), types) = (square(&m)?, types(&[&m]));
     let of = each_its_own(&lead)?;
+    let (slabs, in_turn) = (lead.size(), solving(n));
     let matrices =
-        Matrices { slabs: lead.size(), rows: n, columns: n, right: n, of, ..Matrices::default() };
+        Matrices { slabs, rows: n, columns: n, right: n, of, in_turn, ..Matrices::default() };
     let outputs = vec![array(m.shape().clone(), types)];
     matrices::prepared(op, &[&m], outputs, matrices, 4 * lu_steps(n))
 }
@@ -332,8 +349,9 @@ fn prepare_solve(
     let Sides { b: right, of, columns } = sides(&a, &own, n, &b, "solve")?;
     let outputs = vec![array(right.shape().clone(), types(&[&a, &b]))];
     let slabs = own.size();
+    let in_turn = solving(n);
     let matrices =
-        Matrices { slabs, rows: n, columns: n, right: columns, of, ..Matrices::default() };
+        Matrices { slabs, rows: n, columns: n, right: columns, of, in_turn, ..Matrices::default() };
     let steps = lu_steps(n) + (n * n * columns) as u64;
     matrices::prepared(op, &[&a, &right], outputs, matrices, steps)
 }
@@ -352,7 +370,10 @@ fn solve(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
 fn prepare_lu(op: &'static Op, mut a: Arguments, _: &mut crate::call::Context) -> Result<Prepared> {
     let m = a.array(0)?;
     let ((lead, n), types) = (square(&m)?, types(&[&m]));
-    let matrices = Matrices { slabs: lead.size(), rows: n, columns: n, ..Matrices::default() };
+    // Packed, factorised, and the pivots widened.
+    let in_turn = InTurn { launches: 2 + triangular::lu_launches(n), ..in_panels(n) };
+    let slabs = lead.size();
+    let matrices = Matrices { slabs, rows: n, columns: n, in_turn, ..Matrices::default() };
     let outputs = vec![array(m.shape().clone(), types), integers(extended(&lead, &[n])?)];
     matrices::prepared(op, &[&m], outputs, matrices, lu_steps(n))
 }
@@ -394,7 +415,11 @@ fn prepare_lu_solve(
     let outputs = vec![array(right.shape().clone(), types(&[&a, &b]))];
     let slabs = own.size();
     let choice = Choice::None;
-    let matrices = Matrices { slabs, rows: n, columns: n, right: columns, of, pivots, choice };
+    // Both operands packed, the diagonals, the exchanges, and both triangles.
+    let launches = 4 + 2 * triangular::substitution_launches(n);
+    let in_turn = InTurn { launches, rows: 2 * n, columns: 0 };
+    let matrices =
+        Matrices { slabs, rows: n, columns: n, right: columns, of, pivots, choice, in_turn };
     matrices::prepared(op, &[&a, &right], outputs, matrices, (n * n * columns) as u64 + 1)
 }
 
@@ -427,7 +452,11 @@ fn prepare_triangular(
     let outputs = vec![array(right.shape().clone(), types(&[&a, &b]))];
     let choice = Choice::Triangle(Triangle { lower: lower != trans, unit });
     let (slabs, pivots) = (own.size(), Vec::new());
-    let matrices = Matrices { slabs, rows: n, columns: n, right: columns, of, pivots, choice };
+    // Both operands packed, the diagonals where they are not ones, and the triangle.
+    let launches = 2 + usize::from(!unit) + triangular::substitution_launches(n);
+    let in_turn = InTurn { launches, rows: n, columns: 0 };
+    let matrices =
+        Matrices { slabs, rows: n, columns: n, right: columns, of, pivots, choice, in_turn };
     matrices::prepared(op, &[&turned, &right], outputs, matrices, (n * n * columns) as u64 / 2 + 1)
 }
 
@@ -453,7 +482,9 @@ fn prepare_cholesky(
     let (m, upper) = (a.array(0)?, a.flag(1));
     let ((lead, n), types) = (square(&m)?, types(&[&m]));
     let (slabs, choice) = (lead.size(), Choice::Upper(upper));
-    let matrices = Matrices { slabs, rows: n, columns: n, choice, ..Matrices::default() };
+    // Packed, factorised, and the lower triangle alone.
+    let in_turn = InTurn { launches: 2 + triangular::cholesky_launches(n), ..in_panels(n) };
+    let matrices = Matrices { slabs, rows: n, columns: n, choice, in_turn, ..Matrices::default() };
     let outputs = vec![array(m.shape().clone(), types)];
     matrices::prepared(op, &[&m], outputs, matrices, lu_steps(n) / 2 + 1)
 }

@@ -6,6 +6,7 @@
 
 use crate::arguments::Operand;
 use crate::call::{Call, Detail, Output, Prepared, Types, types_of, waiting};
+use crate::costs::InTurn;
 use crate::record::{Family, Op};
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -30,6 +31,8 @@ pub struct Matrices {
     /// For each right-hand side, which of those of `solve` belongs to it where both broadcast.
     pub pivots: Vec<usize>,
     pub choice: Choice,
+    /// What a device does one after another.
+    pub in_turn: InTurn,
 }
 
 /// What a keyword chose.

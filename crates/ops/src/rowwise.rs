@@ -39,7 +39,7 @@ pub const OPS: &[Op] = &[
         doc: "From y = softmax(x) and the gradient of y, that of x: t = dy*y; y*(dy - sum(t)).",
         parameters: GRADIENT,
         prepare: |op, arguments, _| prepare_gradient(op, arguments, softmax_gradient),
-        rungs: rungs::<SoftmaxGradient, 2>(Offer::ResidentOnly),
+        rungs: rungs::<SoftmaxGradient, 2>(Offer::RoundTrip(Family::Fold)),
         samples: pairs_along,
         example: "(linalg::%la-softmax-grad #d(0.25 0.75) #d(1 0) -1) => #d(0.1875 -0.1875)",
         ..MEMBER
@@ -98,7 +98,7 @@ pub const OPS: &[Op] = &[
               width.",
         parameters: &[required("x", Kind::Array), required("eps", Kind::Number)],
         prepare: prepare_layer_norm,
-        rungs: rungs::<LayerNorm, 1>(Offer::ResidentOnly),
+        rungs: rungs::<LayerNorm, 1>(Offer::RoundTrip(Family::Fold)),
         samples: || with_eps(vec![vec![3, 40], vec![1], vec![2, 3, 65], vec![4097], vec![0, 3]], 0),
         example: "(linalg::%la-layer-norm #d(1 3) 0) => #d(-1.0 1.0)",
         ..MEMBER
@@ -113,7 +113,7 @@ pub const OPS: &[Op] = &[
             required("eps", Kind::Number),
         ],
         prepare: prepare_layer_norm_gradient,
-        rungs: rungs::<LayerNormGradient, 2>(Offer::ResidentOnly),
+        rungs: rungs::<LayerNormGradient, 2>(Offer::RoundTrip(Family::Fold)),
         samples: || with_eps(vec![vec![3, 40], vec![1], vec![2, 3, 65], vec![4097]], 1),
         example: "(linalg::%la-layer-norm-grad #d(1 3) #d(1 2) 0) => #d(0.0 0.0)",
         ..MEMBER
@@ -128,7 +128,7 @@ pub const OPS: &[Op] = &[
             required("eps", Kind::Number),
         ],
         prepare: prepare_affine,
-        rungs: rungs::<LayerNormAffine, 3>(Offer::ResidentOnly),
+        rungs: rungs::<LayerNormAffine, 3>(Offer::RoundTrip(Family::Fold)),
         samples: || affine_samples(true),
         example: "(linalg::%la-layer-norm-affine #d(1 3) #d(2 2) #d(0 1) 0) => #d(-2.0 3.0)",
         ..MEMBER

@@ -57,7 +57,7 @@ const fn rungs(
     lanes: fn(&Call, &Lanes) -> Result<Answer>,
     device: fn(&Call, &RoundTrip) -> Result<Answer>,
 ) -> Rungs {
-    Rungs::with_device(Definition::One(portable), lanes, Offer::ResidentOnly, device)
+    Rungs::with_device(Definition::One(portable), lanes, Offer::RoundTrip(Family::Fold), device)
 }
 
 fn scans() -> Vec<samples::Sample> {

@@ -2,8 +2,8 @@
 //!
 //! A complex array is a real one whose last axis is (re im); axes are counted without it. Every
 //! rung of the processor calls the same function of `rung_dense` for each line, in f64 for every
-//! width; lanes only spread the lines over the threads. A device has an algorithm of its own for
-//! lines of a power of two points, which agrees with that within the bound of the class.
+//! width; lanes only spread the lines over the threads. A device has algorithms of its own, which
+//! agree with that within the bound of the class.
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, waiting};
@@ -18,6 +18,7 @@ use crate::value::Value;
 use rung_array::{Array, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_dense::fourier::{self, Direction};
+use rung_kernel::fourier as kernels;
 use smallvec::smallvec;
 use std::sync::{Mutex, PoisonError};
 
@@ -151,6 +152,20 @@ impl Transform {
     /// Points of a line.
     pub fn points(&self) -> usize {
         self.n
+    }
+
+    /// The launches of a device.
+    pub fn launches(&self) -> usize {
+        // Before them the operand is packed.
+        1 + kernels::launches(self.n)
+    }
+
+    /// How many times longer the passes of a device are than those of a power of two points.
+    pub fn longer(&self) -> f64 {
+        match self.n.is_power_of_two() {
+            true => 1.0,
+            false => 2.0 * kernels::passed(self.n) as f64 / self.n as f64,
+        }
     }
 
     /// For each element of a result the 2-norm of its line: infinite where one of the line's is no

@@ -1,6 +1,9 @@
 //! Factorisations and solves on a device: the bits of the definition about the blocks of columns,
 //! over operands here and there, stacks that broadcast, matrices that hurt; and the same errors.
 
+#[path = "../../device/tests/lavapipe/faulty.rs"]
+#[allow(dead_code)]
+mod faulty;
 #[path = "common/seeded.rs"]
 mod seeded;
 
@@ -8,6 +11,8 @@ use rung_array::Array;
 use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
 use rung_device::Device;
 use rung_lanes::Lanes;
+use rung_ops::arguments::Arguments;
+use rung_ops::call::{Context, Detail, Prepared};
 use rung_ops::{Decline, Ladder, Rung, Value, table};
 use seeded::{assert_same, run};
 use std::sync::Arc;
@@ -23,11 +28,15 @@ fn portable() -> Ladder {
 }
 
 fn with_device() -> Ladder {
+    with(lavapipe())
+}
+
+fn with(device: Arc<dyn Device>) -> Ladder {
     let mut settings = Settings::default();
     settings.gpu.value = true;
     settings.explain.value = Explain::Table;
     let off = Err(Decline::Off("test"));
-    Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(lavapipe()))
+    Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(device))
 }
 
 /// A ladder that asks the device alone.
@@ -225,6 +234,28 @@ fn results_of_residents_stay() {
             assert!(!got.is_home() && residency.holds(got), "{name} of {t}");
             assert_eq!(got.element_type(), t, "{name}");
             assert!(residency.moved().down - down <= 20 * 8, "{name} of {t}");
+        }
+    }
+}
+
+/// Launches were a guess of the costs: a quarter of one a column.
+#[test]
+fn the_costs_know_how_many_launches_a_plan_has() {
+    let device = Arc::new(faulty::Faulty::new(lavapipe(), None));
+    let mut ladder = with(device.clone());
+    ladder.costs.device.make_free();
+    ladder.only = Some(Rung::Device);
+    for n in [1, 32, 33, 100] {
+        for (name, values) in calls(&definite(&[n, n]), &spread(&[n, 3], 1)) {
+            let op = table::find(name).unwrap();
+            let arguments = Arguments::bind(op, values.clone()).unwrap();
+            let prepared = (op.prepare)(op, arguments, &mut Context::default()).unwrap();
+            let Prepared::Call(call) = prepared else { panic!("{name} is no call") };
+            let Detail::Matrices(m) = &call.detail else { panic!("{name} has no matrices") };
+            let before = device.calls(faulty::Call::Launch);
+            run(&mut ladder, op, values).unwrap();
+            let launches = device.calls(faulty::Call::Launch) - before;
+            assert_eq!(m.in_turn.launches as u64, launches, "{name} of {n}");
         }
     }
 }

@@ -85,6 +85,8 @@ fn lanes_and_device(key: &Key, costs: &Costs) -> Vec<Row> {
     if key.device.is_some() {
         let d = &costs.device;
         row("device round trip, us", number(d.floor));
+        row("device launch, us", number(d.launch));
+        row("device waits, us, column of lu / row of a solution", both(d.in_turn, 1.0));
         row("device link, GB/s, up / down", both([d.up, d.down], GIGABYTES));
         row("device product, ps, f32 / f64", both(d.product, PICOSECONDS));
         row("device elementary, ps, f32 / f64", both(d.elementary, PICOSECONDS));
@@ -169,7 +171,7 @@ fn entry(entry: &Entry) -> Value {
         offered[name] = json!(threshold);
     }
     let device = json!({
-        "floor": d.floor, "up": d.up, "down": d.down, "product": d.product,
+        "floor": d.floor, "launch": d.launch, "in_turn": d.in_turn, "up": d.up, "down": d.down, "product": d.product,
         "elementary": d.elementary, "memory": d.memory, "offered": offered,
     });
     json!({

@@ -160,6 +160,8 @@ mod tests {
             Point { units: 4096.0, lanes: 1.5, library: 1.25 },
         ];
         costs.device.floor = 90.0;
+        costs.device.launch = 11.5;
+        costs.device.in_turn = [3.25, 0.5];
         costs.device.thresholds.product = None;
         costs.device.thresholds.map = Some(4096);
         costs

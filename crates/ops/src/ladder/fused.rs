@@ -80,7 +80,7 @@ impl Ladder {
         if !standing.any() {
             return None;
         }
-        self.costs.device_offer(Offer::ResidentOnly, &call, &standing).ok()?;
+        self.costs.device_offer(Offer::RoundTrip(call.family), &call, &standing).ok()?;
         let here = self.costs.device_time(&call, &standing);
         if here > self.best_below(&call) + self.costs.home_time(&standing) {
             return None;

@@ -1,18 +1,23 @@
-//! A device's floor, link and unit times, and from which sizes it beats the lanes.
+//! A device's floor, launches, link and unit times, and from which sizes it beats the lanes.
 
 use super::Timer;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared};
-use crate::costs::{DeviceCosts, LanesCosts, Thresholds, WGPU};
+use crate::costs::{Costs, DeviceCosts, LanesCosts, LibraryCosts, Thresholds, WGPU};
 use crate::decline::Answer;
+use crate::record::Member;
+use crate::resident::Standing;
 use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Shape};
 use rung_device::{Device, Residency};
+use std::cell::Cell;
 use std::sync::Arc;
 
+/// Launches of which each is a part of the time.
+const LAUNCHES: u32 = 64;
 /// Bytes moved to measure the link.
 const LINK: usize = 16 << 20;
 
@@ -52,6 +57,12 @@ pub fn costs(timer: &Timer<'_>, device: &Arc<dyn Device>, lanes: &LanesCosts) ->
             costs.memory = (512 * 512 * 4) as f64 / work(us, 1024, 512 * 512);
         }
     }
+    if let Some(launch) = bench.launch() {
+        costs.launch = launch;
+    }
+    if widths == 2 {
+        bench.in_turn(&mut costs, lanes);
+    }
     costs.thresholds = thresholds(&costs, lanes);
     costs
 }
@@ -84,13 +95,56 @@ impl Bench<'_, '_> {
         let op = table::find(name)?;
         let member = op.rungs.device.kernel()?;
         let call = prepared(op, shapes, element)?;
-        let run = || {
-            let trip = RoundTrip::new(&self.residency, &self.kernels);
-            matches!((member.run)(&call, &trip), Ok(answer) if !matches!(answer, Answer::Declined(_)))
-        };
+        let run = || self.runs(member, &call, &self.residency);
         let mut done = run();
         let us = self.timer.median(&mut || done &= run());
         done.then_some(us)
+    }
+
+    fn runs(&self, member: &Member, call: &Call, residency: &Residency) -> bool {
+        let trip = RoundTrip::new(residency, &self.kernels);
+        matches!((member.run)(call, &trip), Ok(answer) if !matches!(answer, Answer::Declined(_)))
+    }
+
+    /// Microseconds of a launch on what is there, which nobody waits for.
+    fn launch(&self) -> Option<f64> {
+        let op = table::find("negative")?;
+        let member = op.rungs.device.kernel()?;
+        let call = prepared(op, &[&[64]], ElementType::F32)?;
+        let residency = Residency::new(self.residency.device().clone(), Some(1 << 16));
+        residency.keep(&call.operands[0]).ok()?;
+        let works = Cell::new(self.runs(member, &call, &residency));
+        let several = |count: u32| {
+            for _ in 0..count {
+                works.set(works.get() && self.runs(member, &call, &residency));
+            }
+            works.set(works.get() && residency.device().synchronize().is_ok());
+        };
+        let [one, many] = self.timer.race([&mut || several(1), &mut || several(LAUNCHES)]);
+        // Where the wait is all that counts, a tenth of it is a launch's.
+        let each = (many - one) / f64::from(LAUNCHES - 1);
+        works.get().then_some(each.max(many / f64::from(10 * LAUNCHES)))
+    }
+
+    /// What is left of an LU and of a substitution besides what is known of them belongs to the
+    /// columns and the rows that wait for one another.
+    fn in_turn(&self, costs: &mut DeviceCosts, lanes: &LanesCosts) {
+        const N: usize = 256;
+        const CALLS: [(&str, &[&[usize]]); 2] =
+            [("lu", &[&[N, N]]), ("solve-triangular", &[&[N, N], &[N, 16]])];
+        let t = ElementType::F64;
+        for (at, (name, shapes)) in CALLS.into_iter().enumerate() {
+            let (Some(op), Some(us)) = (table::find(name), self.call(name, shapes, t)) else {
+                continue;
+            };
+            let Some(call) = prepared(op, shapes, t) else { continue };
+            // As if nothing waited inside a launch.
+            let device = DeviceCosts { in_turn: [0.0; 2], ..*costs };
+            let library = LibraryCosts::default();
+            let known = Costs { lanes: *lanes, library, device, origin: None };
+            let left = us - known.device_time(&call, &Standing::default());
+            costs.in_turn[at] = left.max(us / 10.0) / N as f64;
+        }
     }
 }
 
@@ -160,11 +214,15 @@ mod tests {
 
     /// The thresholds that follow from a device on which launches take so long.
     fn tuned(takes: fn(&Launch, &[&Buffer]) -> Duration) -> Thresholds {
+        measured(takes).thresholds
+    }
+
+    fn measured(takes: fn(&Launch, &[&Buffer]) -> Duration) -> DeviceCosts {
         let device: Arc<dyn Device> = Arc::new(idle::Idle::new(takes));
         let plan = Plan { threads: 1, libraries: &[], device: Some(&device), quick: true };
         let mut progress = |_: &str, _: f64| ();
         let timer = Timer::new(&plan, &mut progress);
-        costs(&timer, &device, &lanes_costs(Level::Avx2)).thresholds
+        costs(&timer, &device, &lanes_costs(Level::Avx2))
     }
 
     /// 400 us a launch, so that what the host adds does not count, and 1 ns for 100 bytes.
@@ -195,6 +253,25 @@ mod tests {
         ] {
             assert!(near(a, b), "{before:?}, then {after:?}");
         }
+    }
+
+    /// A column counted as a quarter of a launch, which was a quarter of the round trip.
+    #[test]
+    fn what_waits_inside_a_launch_is_measured() {
+        let slow: fn(&Launch, &[&Buffer]) -> Duration = |launch, buffers| {
+            let columns = |each: u64| each * u64::from(launch.parameters[3] - launch.parameters[2]);
+            let waits = match launch.kernel.key.as_str() {
+                "triangular panel" => columns(100_000),
+                _ => 0,
+            };
+            usual(launch, buffers) + Duration::from_nanos(waits)
+        };
+        let (before, after) = (measured(usual), measured(slow));
+        // A launch takes 400 us, a column 100 us, and beside other work each takes longer.
+        assert!((380.0..4000.0).contains(&after.launch), "{after:?}");
+        let [column, row] = [0, 1].map(|at| after.in_turn[at] - before.in_turn[at]);
+        assert!((50.0..1000.0).contains(&column), "{before:?}, then {after:?}");
+        assert!(row.abs() < column / 2.0, "{before:?}, then {after:?}");
     }
 
     #[test]

@@ -174,6 +174,8 @@ impl Reader<'_> {
             let (name, device) = (key.get_ref().as_ref(), &mut costs.device);
             match name {
                 "floor-us" => device.floor = self.number(name, value)?,
+                "launch-us" => device.launch = self.number(name, value)?,
+                "column-row-us" => device.in_turn = self.pair(name, value, 1.0)?,
                 "up-down-gbs" => [device.up, device.down] = self.pair(name, value, 1e3)?,
                 "product-ps" => device.product = self.pair(name, value, 1e-6)?,
                 "elementary-ps" => device.elementary = self.pair(name, value, 1e-6)?,

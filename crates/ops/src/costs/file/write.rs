@@ -102,6 +102,12 @@ fn products(out: &mut String, curves: &Curves) {
 fn device(out: &mut String, device: &DeviceCosts) {
     let _ = writeln!(out, "\n[measured.link]");
     let _ = writeln!(out, "floor-us = {}", number(device.floor));
+    let _ = writeln!(out, "launch-us = {}", number(device.launch));
+    let _ = writeln!(
+        out,
+        "column-row-us = {} # of a factorisation, of a substitution",
+        pair(1.0, device.in_turn)
+    );
     let _ = writeln!(out, "up-down-gbs = {}", pair(GIGABYTES, [device.up, device.down]));
     let _ = writeln!(out, "product-ps = {}", pair(PICOSECONDS, device.product));
     let _ = writeln!(out, "elementary-ps = {}", pair(PICOSECONDS, device.elementary));
