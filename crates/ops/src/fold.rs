@@ -12,7 +12,7 @@ use crate::call::{
     lanes_operand, waiting,
 };
 use crate::decline::Answer;
-use crate::gradient::Gradient;
+use crate::gradient::{self, Gradient};
 use crate::record::{
     Definition, Entry, Family, Kind, Member, Offer, Op, Parameter, Part, Quick, RationalFold,
     Rungs, keyword, required,
@@ -62,8 +62,9 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             product_portable,
             product_lanes,
-            resident(|call, trip| device(call, trip, Fold::Product)),
+            round_trip(|call, trip| device(call, trip, Fold::Product)),
         ),
+        gradient: gradient::PRODUCT,
         samples: samples::few_folds,
         example: "(la:prod #d((1 2 3) (4 5 6)) :axis 0) => #d(4.0 10.0 18.0)",
         ..FOLD
@@ -80,6 +81,7 @@ pub const OPS: &[Op] = &[
             mean_lanes,
             round_trip(|call, trip| device(call, trip, Fold::Mean)),
         ),
+        gradient: gradient::MEAN,
         example: "(la:mean #d(1 2 6)) => 3.0",
         ..FOLD
     },
@@ -93,8 +95,9 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             select_portable::<Maximum>,
             select_lanes::<Largest>,
-            resident(|call, trip| device(call, trip, Fold::Maximum)),
+            round_trip(|call, trip| device(call, trip, Fold::Maximum)),
         ),
+        gradient: gradient::EXTREME,
         example: "(la:amax #d((1 9) (7 5)) :axis 0) => #d(7.0 9.0)",
         ..FOLD
     },
@@ -108,8 +111,9 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             select_portable::<Minimum>,
             select_lanes::<Smallest>,
-            resident(|call, trip| device(call, trip, Fold::Minimum)),
+            round_trip(|call, trip| device(call, trip, Fold::Minimum)),
         ),
+        gradient: gradient::EXTREME,
         example: "(la:amin #d((1 9) (7 5)) :axis 0) => #d(1.0 5.0)",
         ..FOLD
     },
@@ -120,7 +124,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             argument_portable::<Maximum>,
             argument_lanes::<Largest>,
-            resident(|c, trip| position_device(c, trip, Seek::Largest)),
+            round_trip(|c, trip| position_device(c, trip, Seek::Largest)),
         ),
         example: "(la:argmax #d((1 9 3) (7 5 6)) :axis 1) => #d(1.0 0.0)",
         ..ARGUMENT
@@ -132,7 +136,7 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             argument_portable::<Minimum>,
             argument_lanes::<Smallest>,
-            resident(|c, trip| position_device(c, trip, Seek::Smallest)),
+            round_trip(|c, trip| position_device(c, trip, Seek::Smallest)),
         ),
         example: "(la:argmin #d(4 1 1)) => 1",
         ..ARGUMENT
@@ -141,7 +145,7 @@ pub const OPS: &[Op] = &[
 
 pub(crate) const PARAMETERS: &[Parameter] =
     &[required("a", Kind::Array), keyword("axis", Kind::Axes), keyword("keepdims", Kind::Flag)];
-const fn round_trip(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
+pub(crate) const fn round_trip(run: fn(&Call, &RoundTrip) -> Result<Answer>) -> Entry<Member> {
     Entry::Has(Member { offer: Offer::RoundTrip(Family::Fold), run })
 }
 
@@ -167,6 +171,7 @@ const ARGUMENT: Op = Op {
     result: "an integer (row-major), or an array of indices along the axis, double-float unless \
              :element-type says otherwise",
     prepare: prepare_argument,
+    gradient: Gradient::Zero,
     ..FOLD
 };
 

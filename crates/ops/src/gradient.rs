@@ -25,7 +25,70 @@ pub enum Gradient {
     Chosen,
     /// Every element that is folded has the gradient of the result.
     Spread,
+    /// Every element that is folded has its own, by the cell that it is folded into.
+    Folded(&'static Backward),
 }
+
+/// An expression of an element and its cell.
+pub type OfElement = fn(&Expression, &Expression) -> Expression;
+
+/// The gradient of a fold.
+pub struct Backward {
+    /// Further folds that the rule needs, by their names: of expressions of the element and the cell.
+    pub also: &'static [(&'static str, OfElement)],
+    /// The gradient of an element from g, that of its cell.
+    pub rule: fn(&Expression, &Inside) -> Expression,
+}
+
+/// What a rule of a fold sees.
+pub struct Inside<'a> {
+    pub element: &'a Expression,
+    pub cell: &'a Expression,
+    /// Elements of the cell.
+    pub count: &'a Expression,
+    /// The further folds.
+    pub also: &'a [Expression],
+}
+
+pub(crate) const MEAN: Gradient =
+    Gradient::Folded(&Backward { also: &[], rule: |g, i| g / i.count });
+
+/// Equal elements have equal parts.
+pub(crate) const EXTREME: Gradient = Gradient::Folded(&Backward {
+    also: &[("sum", |x, y| two("equal", x, y))],
+    rule: |g, i| choose(two("equal", i.element, i.cell), g / &i.also[0], 0.0),
+});
+
+/// A single zero has the product of the others; beside one, or among several, the others have none.
+pub(crate) const PRODUCT: Gradient = Gradient::Folded(&Backward {
+    also: &[
+        ("sum", |x, _| two("equal", x, 0.0)),
+        ("prod", |x, _| choose(two("equal", x, 0.0), 1.0, x)),
+    ],
+    rule: |g, i| {
+        let [zeros, others] = [&i.also[0], &i.also[1]];
+        let alone = choose(two("equal", zeros, 1.0), g * others, 0.0);
+        let beside = choose(two("equal", zeros, 0.0), g * (others / i.element), 0.0);
+        choose(two("equal", i.element, 0.0), alone, beside)
+    },
+});
+
+pub(crate) const NORM: Gradient =
+    Gradient::Folded(&Backward { also: &[], rule: |g, i| g * (i.element / i.cell) });
+
+/// With ddof 0, as kernels fold.
+pub(crate) const VARIANCE: Gradient = Gradient::Folded(&Backward {
+    also: &[("mean", |x, _| x.clone())],
+    rule: |g, i| g * (2.0 * (i.element - &i.also[0])) / i.count,
+});
+
+pub(crate) const DEVIATION: Gradient = Gradient::Folded(&Backward {
+    also: &[("mean", |x, _| x.clone())],
+    rule: |g, i| g * ((i.element - &i.also[0]) / (i.count * i.cell)),
+});
+
+pub(crate) const LOG_SUM_EXP: Gradient =
+    Gradient::Folded(&Backward { also: &[], rule: |g, i| g * one("exp", i.element - i.cell) });
 
 /// Rules that stand by themselves: nothing, and g as it comes.
 pub(crate) const NOTHING: Rule = |_, _, _| Expression::Number(0.0);

@@ -4,6 +4,7 @@
 use crate::arguments::{Arguments, Operand};
 use crate::call::{Call, Context, Prepared, Run, lay_out, types_of};
 use crate::fold::{Folded, PARAMETERS};
+use crate::gradient;
 use crate::record::{FLOATS, Kind, Op, Parameter, keyword, required};
 use crate::rowwise::{ELEMENTARY, along, axis_of, call_of, exponentials, is_half, rungs};
 use crate::samples::{self, Sample};
@@ -40,6 +41,7 @@ pub const OPS: &[Op] = &[
         result: "a float of a's type, or an array of them",
         prepare: prepare_log_sum_exp,
         rungs: rungs::<LogSumExp, 1>(ELEMENTARY),
+        gradient: gradient::LOG_SUM_EXP,
         samples: || [softmax_samples(), samples::few_folds()].concat(),
         example: "(la:logsumexp #d(1000 1000)) => 1000.6931471805599",
         ..SOFTMAX

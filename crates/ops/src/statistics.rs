@@ -10,9 +10,10 @@ use crate::call::{
 };
 use crate::decline::Answer;
 use crate::fold::{
-    self, FOLD, Folded, Total, axes_of, device, each_run, folded_count, resident, rungs, totals,
-    totals_vec, wide,
+    self, FOLD, Folded, Total, axes_of, device, each_run, folded_count, resident, round_trip,
+    rungs, totals, totals_vec, wide,
 };
+use crate::gradient;
 use crate::record::{FLOATS, Kind, Op, Parameter, RationalFold, Rungs, keyword, required};
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
@@ -35,8 +36,9 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             variance_portable,
             variance_lanes,
-            resident(|c, trip| device(c, trip, Fold::Variance)),
+            round_trip(|c, trip| device(c, trip, Fold::Variance)),
         ),
+        gradient: gradient::VARIANCE,
         samples: samples::few_folds,
         example: "(la:var #d(1 2 3 4)) => 1.25",
         ..FOLD
@@ -50,8 +52,9 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             deviation_portable,
             deviation_lanes,
-            resident(|c, trip| device(c, trip, Fold::Deviation)),
+            round_trip(|c, trip| device(c, trip, Fold::Deviation)),
         ),
+        gradient: gradient::DEVIATION,
         samples: || [samples::few_folds(), with_ddof()].concat(),
         example: "(la:std #d((1 3) (2 8)) :axis 1) => #d(1.0 3.0)",
         ..FOLD
@@ -68,7 +71,8 @@ pub const OPS: &[Op] = &[
             keyword("ord", Kind::Any),
         ],
         prepare: prepare_norm,
-        rungs: rungs(norm_portable, norm_lanes, resident(norm_device)),
+        rungs: rungs(norm_portable, norm_lanes, round_trip(norm_device)),
+        gradient: gradient::NORM,
         samples: || [samples::few_folds(), norm_samples()].concat(),
         example: "(la:norm #d((3 4) (6 8)) :axis 1) => #d(5.0 10.0)",
         ..FOLD

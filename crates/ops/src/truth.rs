@@ -5,8 +5,9 @@ use crate::call::{Call, at_compute_type};
 use crate::decline::Answer;
 use crate::fold::{
     FOLD, Total, at_integer_type, device, each_integer_run, each_run, folded_count, integer_lanes,
-    prepare, resident, rungs, totals_vec,
+    prepare, round_trip, rungs, totals_vec,
 };
+use crate::gradient::Gradient;
 use crate::record::Op;
 use crate::samples;
 use rung_array::Array;
@@ -21,8 +22,13 @@ pub const OPS: &[Op] = &[
         doc: "1 if any element is not zero (NaN is not), else 0; 0 of nothing.",
         result: "1 or 0, or a bit array",
         prepare: |op, a, _| prepare(op, a, Total::Truth),
-        rungs: rungs(any_portable, any_lanes, resident(|call, trip| device(call, trip, Fold::Any))),
+        rungs: rungs(
+            any_portable,
+            any_lanes,
+            round_trip(|call, trip| device(call, trip, Fold::Any)),
+        ),
         samples: samples::few_folds,
+        gradient: Gradient::Zero,
         example: "(la:any #d((0 1) (0 0)) :axis 1) => #*10",
         ..FOLD
     },
@@ -31,8 +37,13 @@ pub const OPS: &[Op] = &[
         doc: "1 if no element is zero (NaN is not), else 0; 1 of nothing.",
         result: "1 or 0, or a bit array",
         prepare: |op, a, _| prepare(op, a, Total::Truth),
-        rungs: rungs(all_portable, all_lanes, resident(|call, trip| device(call, trip, Fold::All))),
+        rungs: rungs(
+            all_portable,
+            all_lanes,
+            round_trip(|call, trip| device(call, trip, Fold::All)),
+        ),
         samples: samples::few_folds,
+        gradient: Gradient::Zero,
         example: "(la:all #d(1 nan 2)) => 1",
         ..FOLD
     },
@@ -44,9 +55,10 @@ pub const OPS: &[Op] = &[
         rungs: rungs(
             count_portable,
             count_lanes,
-            resident(|call, trip| device(call, trip, Fold::Count)),
+            round_trip(|call, trip| device(call, trip, Fold::Count)),
         ),
         samples: samples::few_folds,
+        gradient: Gradient::Zero,
         example: "(la:count-nonzero #d(0 3 nan -0.0)) => 2",
         ..FOLD
     },

@@ -7,6 +7,7 @@
 //! `rung/packages/kernels.rs`. A kernel lives as long as the process. `derivative` makes kernels of
 //! kernels.
 
+mod backward;
 mod derivative;
 mod expression;
 mod flow;
@@ -21,8 +22,8 @@ use crate::call::{
 use crate::chain::{Step, graph, program};
 use crate::decline::Answer;
 use crate::record::{
-    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Parameter, Rungs,
-    keyword, required,
+    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Parameter, Place,
+    Rungs, keyword, required,
 };
 use crate::round_trip::{Formula, RoundTrip};
 use crate::table;
@@ -49,8 +50,30 @@ pub struct Declaration {
     /// Names and types: f32 or f64.
     pub parameters: Vec<(String, ElementType)>,
     pub expression: Expression,
-    /// The fold of the expression's values: an operation of one array along axes.
-    pub fold: Option<&'static str>,
+    /// What is made of the expression's values.
+    pub of: Of,
+}
+
+/// What a kernel gives.
+#[derive(Clone, Copy)]
+pub enum Of {
+    /// The expression, element by element.
+    Elements,
+    /// The fold of this name of them: an operation of one array along axes.
+    Fold(&'static str),
+    /// The gradient of this kernel's fold by each element; the expression is the derivative of what is
+    /// folded.
+    Gradient(&'static Op),
+}
+
+/// The fold of this name in which a kernel's expression may stand: of one array along axes.
+pub fn fold_named(name: &str) -> Option<&'static str> {
+    let op = table::find(name).filter(|op| op.package == Package::Linalg)?;
+    let [first, rest @ ..] = op.parameters else { return None };
+    let along = |name: &str| rest.iter().any(|p| p.name == name && p.place == Place::Keyword);
+    let alone = rest.iter().all(|p| p.place != Place::Required);
+    let folds = first.kind == Kind::Array && alone && along("axis") && along("keepdims");
+    folds.then(|| op.name())
 }
 
 /// A kernel, ready for every rung.
@@ -70,7 +93,14 @@ pub struct UserKernel {
     graph: OnceLock<Graph>,
     /// Tells kernels of one name apart.
     key: String,
-    fold: Option<Folding>,
+    after: After,
+}
+
+/// What follows the elements.
+enum After {
+    Nothing,
+    Fold(Folding),
+    Gradient(backward::Steps),
 }
 
 /// A kernel's fold, and the kernel of the elements.
@@ -81,19 +111,18 @@ struct Folding {
 
 /// The operation of a kernel.
 pub fn operation(declared: Declaration) -> Result<&'static Op> {
-    let fold = declared.fold.map(|name| {
-        let found = table::find(name);
-        found.ok_or_else(|| Error::new(ErrorKind::Internal, format!("the table has no {name}")))
-    });
-    let fold = fold.transpose()?;
-    let elements = leaked(&declared, kernel(&declared, None)?);
-    match fold {
-        None => Ok(elements),
-        Some(op) => {
-            let kernel = kernel(&declared, Some(Folding { op, elements }))?;
-            Ok(leaked(&declared, kernel))
+    let after = match declared.of {
+        Of::Elements => After::Nothing,
+        Of::Fold(name) => {
+            let found = table::find(name);
+            let absent = || Error::new(ErrorKind::Internal, format!("the table has no {name}"));
+            let elements = leaked(&declared, kernel(&declared, After::Nothing)?);
+            After::Fold(Folding { op: found.ok_or_else(absent)?, elements })
         }
-    }
+        Of::Gradient(op) => After::Gradient(backward::Steps::new(&declared, op)?),
+    };
+    let kernel = kernel(&declared, after)?;
+    Ok(leaked(&declared, kernel))
 }
 
 /// A record that lives as long as the process, as those of the table do.
@@ -101,10 +130,13 @@ fn leaked(declared: &Declaration, kernel: UserKernel) -> &'static Op {
     let text = |text: &str| -> &'static str { Box::leak(text.to_string().into_boxed_str()) };
     let operand = |(name, _): &(String, ElementType)| required(text(name), Kind::Operand);
     let mut parameters: Vec<Parameter> = declared.parameters.iter().map(operand).collect();
-    let folds = kernel.fold.is_some();
-    if folds {
-        // The fold judges them.
-        parameters.extend([keyword("axis", Kind::Any), keyword("keepdims", Kind::Any)]);
+    // The fold judges them.
+    let (axis, keep) = (keyword("axis", Kind::Any), keyword("keepdims", Kind::Any));
+    let folds = matches!(kernel.after, After::Fold(_));
+    match kernel.after {
+        After::Nothing => {}
+        After::Fold(_) => parameters.extend([axis, keep]),
+        After::Gradient(_) => parameters.push(axis),
     }
     let family = if kernel.weight > 1 || kernel.cost == Cost::Elementary {
         Family::Map
@@ -133,7 +165,7 @@ fn leaked(declared: &Declaration, kernel: UserKernel) -> &'static Op {
     }))
 }
 
-fn kernel(declared: &Declaration, fold: Option<Folding>) -> Result<UserKernel> {
+fn kernel(declared: &Declaration, after: After) -> Result<UserKernel> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let double = declared.parameters.iter().any(|(_, t)| *t == ElementType::F64);
     let mut constants = Vec::new();
@@ -165,7 +197,7 @@ fn kernel(declared: &Declaration, fold: Option<Folding>) -> Result<UserKernel> {
         weight: ((heavy + light / LIGHT) as u64).max(1),
         graph: OnceLock::new(),
         key: format!("{} {number}", declared.name),
-        fold,
+        after,
     })
 }
 
@@ -333,23 +365,31 @@ fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
     let kernel = of(op)?;
     let count = kernel.parameters.len();
     let operands = (0..count).map(|i| arguments.operand(i)).collect::<Result<Vec<_>>>()?;
-    match &kernel.fold {
-        None => elements(op, kernel, operands),
-        Some(folding) => {
+    match &kernel.after {
+        After::Nothing => elements(op, kernel, operands),
+        After::Fold(folding) => {
             let axes = [arguments.any(count), arguments.any(count + 1)];
-            Ok(folded(folding, operands, axes))
+            Ok(folded(folding, values_of(operands), axes))
+        }
+        After::Gradient(steps) => {
+            let (values, axis) = (values_of(operands), arguments.any(count));
+            Ok(Prepared::Steps(Box::new(move |run| steps.run(run, values, axis))))
         }
     }
 }
 
+fn values_of(operands: Vec<Operand>) -> Vec<Value> {
+    let value = |operand| match operand {
+        Operand::Array(a) => Value::Array(a),
+        Operand::Number(n) => Value::Number(n),
+    };
+    operands.into_iter().map(value).collect()
+}
+
 /// The elements, then their fold.
-fn folded(folding: &'static Folding, operands: Vec<Operand>, [axis, keep]: [Value; 2]) -> Prepared {
+fn folded(folding: &'static Folding, values: Vec<Value>, [axis, keep]: [Value; 2]) -> Prepared {
     Prepared::Steps(Box::new(move |run| {
-        let values = operands.into_iter().map(|operand| match operand {
-            Operand::Array(a) => Value::Array(a),
-            Operand::Number(n) => Value::Number(n),
-        });
-        let mut all = run.operate(folding.elements, values.collect())?;
+        let mut all = run.operate(folding.elements, values)?;
         let word = |name: &'static str| Value::Keyword(name.into());
         all.extend([word("axis"), axis, word("keepdims"), keep]);
         run.operate(folding.op, all)

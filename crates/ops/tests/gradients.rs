@@ -6,7 +6,9 @@ use rung_base::{ElementType, Result, Settings, Shape};
 use rung_lanes::{Lanes, Level};
 use rung_ops::gradient::Gradient;
 use rung_ops::record::Package;
-use rung_ops::user_kernel::{Declaration, Expression, Function, derivative, operation};
+use rung_ops::user_kernel::{
+    Declaration, Expression, Function, Of, derivative, fold_named, operation,
+};
 use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
 
 /// The definitions alone, or with lanes.
@@ -35,7 +37,8 @@ fn folded(
 ) -> Result<&'static Op> {
     let parameters = (0..parameters).map(|n| (format!("p{n}"), ElementType::F64)).collect();
     let (name, doc) = (name.to_string(), String::new());
-    operation(Declaration { name, doc, parameters, expression, fold })
+    let of = fold.map_or(Of::Elements, Of::Fold);
+    operation(Declaration { name, doc, parameters, expression, of })
 }
 
 fn derived(op: &'static Op, by: usize) -> &'static Op {
@@ -119,7 +122,9 @@ fn every_operation_of_a_kernel_has_a_gradient_that_is_its_slope() {
     for (op, function) in all {
         let arity = function.arity();
         match op.gradient {
-            Gradient::None | Gradient::Spread => panic!("{} has no gradient", op.name()),
+            Gradient::None | Gradient::Spread | Gradient::Folded(_) => {
+                panic!("{} has no gradient", op.name())
+            }
             Gradient::Elements(rules) => assert_eq!(rules.len(), arity, "{}", op.name()),
             Gradient::Zero | Gradient::Chosen => {}
         }
@@ -136,7 +141,8 @@ fn every_operation_of_a_kernel_has_a_gradient_that_is_its_slope() {
 #[test]
 fn operations_that_are_no_part_of_kernels_and_have_gradients_are_folds() {
     for op in table::operations().filter(|op| Function::named(op.name()).is_none()) {
-        assert!(matches!(op.gradient, Gradient::None | Gradient::Spread), "{}", op.name());
+        let none = matches!(op.gradient, Gradient::None);
+        assert!(none || fold_named(op.name()).is_some(), "{}", op.name());
     }
 }
 
@@ -266,13 +272,70 @@ fn a_sum_is_derived_by_its_elements_and_other_folds_say_why_not() {
     let sum = folded("squares", 1, square(), Some("sum")).unwrap();
     assert_eq!(run(derived(sum, 0), &[vec![1.0, 2.0, -3.0]]), [2.0, 4.0, -6.0]);
     let mean = folded("mean-square", 1, square(), Some("mean")).unwrap();
-    let error = derivative(mean, "p0", "d".into()).err().unwrap();
-    assert!(error.to_string().contains("mean-square makes the mean of its elements"), "{error}");
-    assert!(error.hint_text().unwrap().contains("count"));
+    let slope = derived(mean, 0);
+    assert_eq!(run(slope, &[vec![3.0, 6.0, -9.0]]), [2.0, 4.0, -6.0]);
+    let error = derivative(slope, "p0", "d".into()).err().unwrap();
+    assert!(error.to_string().contains("is the gradient of a fold"), "{error}");
+    let median = folded("middle-square", 1, square(), Some("median")).unwrap();
+    let error = derivative(median, "p0", "d".into()).err().unwrap();
+    assert!(
+        error.to_string().contains("middle-square makes the median of its elements"),
+        "{error}"
+    );
+    assert!(error.hint_text().unwrap().contains("product"));
+    let any = folded("any-square", 1, square(), Some("any")).unwrap();
+    assert_eq!(run(derived(any, 0), &[vec![3.0, 0.0]]), [0.0, 0.0]);
     let error = derivative(sum, "p1", "d".into()).err().unwrap();
     assert!(error.to_string().contains("squares has no parameter p1: it has p0"), "{error}");
     let error = derivative(table::find("exp").unwrap(), "a", "d".into()).err().unwrap();
     assert!(error.to_string().contains("no kernel of a program's own"), "{error}");
+}
+
+/// A fold of a matrix (3, 4) along an axis, or whole.
+fn fold_at(op: &'static Op, columns: [&[f64]; 2], axis: Option<i64>) -> Vec<f64> {
+    let shape = Shape::new([3, 4]).unwrap();
+    let matrix = |x: &[f64]| Value::Array(Array::from_slice(x, shape.clone()).unwrap());
+    let mut values: Vec<Value> = columns.into_iter().map(matrix).collect();
+    if let Some(axis) = axis {
+        values.extend([Value::Keyword("axis".into()), Value::integer(axis)]);
+    }
+    match &ladder(None).call(op, values, &mut NoCaller).unwrap()[..] {
+        [Value::Array(a)] => a.numbers().map(|x| x.to_f64()).collect(),
+        [Value::Number(x)] => vec![x.to_f64()],
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Each gradient of a fold beside differences, for every element and operand.
+#[test]
+fn gradients_of_folds_are_their_slopes() {
+    let with_gradients = table::operations()
+        .filter(|op| matches!(op.gradient, Gradient::Folded(_)) && op.package == Package::Linalg);
+    let names: Vec<&'static str> = with_gradients.map(|op| op.name()).collect();
+    assert!(names.len() >= 8, "{names:?}");
+    let x: Vec<f64> = (0..12).map(|k| ((k * 7 % 12) as f64 - 5.3) * 0.31).collect();
+    let y: Vec<f64> = (0..12).map(|k| ((k * 5 % 12) as f64 - 4.1) * 0.17).collect();
+    let expression = variable(0) * call("sin", vec![variable(1)]) + variable(0);
+    for name in names {
+        let op = folded(name, 2, expression.clone(), Some(name)).unwrap();
+        for (axis, by) in [None, Some(0), Some(1)].into_iter().flat_map(|a| [(a, 0), (a, 1)]) {
+            let slopes = fold_at(derived(op, by), [&x, &y], axis);
+            assert_eq!(slopes.len(), 12, "{name}");
+            for k in 0..12 {
+                // The fold's cells that an element is not part of do not change.
+                let value = |h: f64| {
+                    let mut both = [x.clone(), y.clone()];
+                    both[by][k] += h;
+                    fold_at(op, [&both[0], &both[1]], axis).iter().sum::<f64>()
+                };
+                let h = 1e-5;
+                let wanted = (8.0 * (value(h) - value(-h)) - (value(2.0 * h) - value(-2.0 * h)))
+                    / (12.0 * h);
+                let off = (slopes[k] - wanted).abs();
+                assert!(off < 1e-7 * (1.0 + wanted.abs()), "{name} {axis:?} by {by}, {k}: {off:e}");
+            }
+        }
+    }
 }
 
 /// A generator of numbers below n.

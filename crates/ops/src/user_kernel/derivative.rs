@@ -4,17 +4,19 @@
 
 use super::expression::{Expression, Function};
 use super::flow::{Flow, Id, Made, Repetition};
-use super::{Declaration, UserKernel};
+use super::{After, Declaration, Of, UserKernel};
 use crate::gradient::{Gradient, Rule};
 use crate::record::Op;
 use rung_base::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
 /// A kernel with the same parameters: the derivative of a kernel's elements by one of them. Of a
-/// kernel that is a sum it is that of what is summed, which is the gradient of the sum by each element.
+/// kernel that is a sum it is that of what is summed, which is the gradient of the sum by each element;
+/// of another fold that has a gradient it is that, and takes the axes as the fold does.
 ///
 /// # Errors
-/// When the operation is no kernel of a program's own, has no such parameter, or makes another fold.
+/// When the operation is no kernel of a program's own, has no such parameter, or makes a fold without a
+/// gradient, or is a gradient of a fold itself.
 pub fn derivative(op: &'static Op, parameter: &str, name: String) -> Result<Declaration> {
     let Some(kernel) = op.user else {
         let text = format!("{} is no kernel of a program's own", op.name());
@@ -23,20 +25,31 @@ pub fn derivative(op: &'static Op, parameter: &str, name: String) -> Result<Decl
     };
     let by = kernel.parameters.iter().position(|(name, _)| name == parameter);
     let by = by.ok_or_else(|| absent(op, kernel, parameter))?;
-    let of = match &kernel.fold {
-        None => op.name().to_string(),
-        Some(fold) if matches!(fold.op.gradient, Gradient::Spread) => {
-            format!("what {} adds up", op.name())
-        }
-        Some(fold) => return Err(not_by_element(op, fold.op)),
+    let name_of = op.name();
+    let slope = || derived(&kernel.expression, kernel.parameters.len(), by);
+    let (doc, expression, of) = match &kernel.after {
+        After::Nothing => (format!("derivative of {name_of}"), slope()?, Of::Elements),
+        After::Gradient(_) => return Err(no_second(op)),
+        After::Fold(fold) => match fold.op.gradient {
+            Gradient::Spread => {
+                (format!("derivative of what {name_of} adds up"), slope()?, Of::Elements)
+            }
+            Gradient::Zero => {
+                (format!("derivative of {name_of}"), Expression::Number(0.0), Of::Elements)
+            }
+            Gradient::Folded(_) => (format!("gradient of {name_of}"), slope()?, Of::Gradient(op)),
+            _ => return Err(not_by_element(op, fold.op)),
+        },
     };
-    Ok(Declaration {
-        name,
-        doc: format!("The derivative of {of} by {parameter}, element by element."),
-        parameters: kernel.parameters.clone(),
-        expression: derived(&kernel.expression, kernel.parameters.len(), by)?,
-        fold: None,
-    })
+    let doc = format!("The {doc} by {parameter}, element by element.");
+    let parameters = kernel.parameters.clone();
+    Ok(Declaration { name, doc, parameters, expression, of })
+}
+
+fn no_second(op: &Op) -> Error {
+    let text = format!("{} is the gradient of a fold, which has no derivative here", op.name());
+    Error::new(ErrorKind::Argument, text)
+        .hint("a kernel of the elements or of their sum has derivatives of any order")
 }
 
 fn absent(op: &Op, kernel: &UserKernel, parameter: &str) -> Error {
@@ -47,12 +60,12 @@ fn absent(op: &Op, kernel: &UserKernel, parameter: &str) -> Error {
 
 fn not_by_element(op: &Op, fold: &Op) -> Error {
     let text = format!(
-        "{} makes the {} of its elements, which has no derivative element by element",
+        "{} makes the {} of its elements, of which no gradient is known",
         op.name(),
         fold.name()
     );
     Error::new(ErrorKind::Argument, text)
-        .hint("a kernel of the elements or of their sum has one; a mean's is that by their count")
+        .hint("a kernel of the elements or of their sum, mean, product or norm has one")
 }
 
 /// The derivative of an expression of so many parameters by one of them.
@@ -117,7 +130,7 @@ impl Slopes {
             Gradient::Zero => Ok(None),
             Gradient::Elements(rules) => Ok(self.by_rules(id, rules, arguments)),
             Gradient::Chosen => Ok(self.chosen(function, arguments)),
-            Gradient::None | Gradient::Spread => {
+            Gradient::None | Gradient::Spread | Gradient::Folded(_) => {
                 let text = format!("no gradient is known of {}", function.op.name());
                 Err(Error::new(ErrorKind::Argument, text))
             }

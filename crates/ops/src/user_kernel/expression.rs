@@ -73,6 +73,26 @@ impl Expression {
         }
     }
 
+    /// With `more` variables in sight after the first `before`.
+    pub(super) fn moved(&self, before: usize, more: usize) -> Expression {
+        let of = |e: &Expression| e.moved(before, more);
+        let all = |list: &[Expression]| list.iter().map(of).collect::<Vec<_>>();
+        match self {
+            Expression::Number(x) => Expression::Number(*x),
+            Expression::Variable(n) if *n < before => Expression::Variable(*n),
+            Expression::Variable(n) => Expression::Variable(n + more),
+            Expression::Call(function, arguments) => Expression::Call(*function, all(arguments)),
+            Expression::Let(values, body) => Expression::Let(all(values), Box::new(of(body))),
+            Expression::Repeat { times, first, each, next, result } => Expression::Repeat {
+                times: *times,
+                first: all(first),
+                each: all(each),
+                next: all(next),
+                result: Box::new(of(result)),
+            },
+        }
+    }
+
     fn number(&self) -> Option<f64> {
         match self {
             Expression::Number(x) => Some(*x),

@@ -10,7 +10,9 @@ use rung_lisp::heap::Ref;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack};
-use rung_ops::user_kernel::{Declaration, Expression, Function, derivative, operation};
+use rung_ops::user_kernel::{
+    Declaration, Expression, Function, Of, derivative, fold_named, operation,
+};
 use rung_ops::{Ladder, Op};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -42,8 +44,6 @@ const OF_ONE: [&str; 4] = ["+", "*", "max", "min"];
 /// Those that take more than two numbers, from the left.
 const MANY: [&str; 8] =
     ["add", "sub", "mul", "div", "maximum", "minimum", "logical-and", "logical-or"];
-/// The folds that an expression may stand in.
-const FOLDS: [&str; 8] = ["sum", "mean", "prod", "amax", "amin", "any", "all", "count-nonzero"];
 
 /// What defines kernels, and those that are defined.
 struct Kernels {
@@ -173,21 +173,20 @@ fn declaration(
     if declared.is_empty() {
         return Err(refused(lisp, "a kernel has at least one parameter", parameters));
     }
-    let (fold, form) = folded(lisp, form)?;
+    let (of, form) = folded(lisp, form)?;
     let expression = scope.expression(&form)?;
     let name = lisp.name(name).to_ascii_lowercase();
-    Ok(Declaration { name, doc, parameters: declared, expression, fold })
+    Ok(Declaration { name, doc, parameters: declared, expression, of })
 }
 
 /// The fold around an expression.
-fn folded(lisp: &Lisp, form: Value) -> Outcome<(Option<&'static str>, Value)> {
-    let Some(cons) = form.as_cons() else { return Ok((None, form)) };
-    let head = called(lisp, &cons.car());
-    let Some(fold) = FOLDS.iter().find(|fold| head.as_deref() == Some(fold)) else {
-        return Ok((None, form.clone()));
+fn folded(lisp: &Lisp, form: Value) -> Outcome<(Of, Value)> {
+    let Some(cons) = form.as_cons() else { return Ok((Of::Elements, form)) };
+    let Some(fold) = called(lisp, &cons.car()).as_deref().and_then(fold_named) else {
+        return Ok((Of::Elements, form.clone()));
     };
     match &items(lisp, &form)?[..] {
-        [_, inner] => Ok((Some(fold), inner.clone())),
+        [_, inner] => Ok((Of::Fold(fold), inner.clone())),
         _ => Err(refused(lisp, "a fold has one expression", &form)),
     }
 }
