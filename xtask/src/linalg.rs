@@ -259,7 +259,7 @@ fn runs_on(op: &Op) -> Vec<String> {
         Entry::Has(member) => match member.offer {
             // What moves more than it computes has no threshold by the default costs.
             Offer::RoundTrip(family) if WGPU.thresholds.of(family).is_none() => {
-                "but by the default costs moving the operands is never worth it".to_string()
+                "where an operand is there; carrying all is never worth it by default".to_string()
             }
             Offer::RoundTrip(family) => {
                 format!("wherever the operands are, from its threshold in {} on", work(family))

@@ -8,7 +8,7 @@
 use crate::flags::{self, Flag};
 use crate::request::Request;
 use crate::suggest;
-use rung_base::settings::{CostsChoice, Origin, Setting};
+use rung_base::settings::{CostsChoice, DeviceChoice, Origin, Setting};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -90,6 +90,24 @@ pub fn costs_file(variables: &Variables) -> Option<PathBuf> {
 
 fn project_file(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|above| above.join("rung.toml")).find(|file| file.is_file())
+}
+
+/// What to say where a flag names a device and a variable hides all of them: which of the two counts.
+pub fn unhidden(variables: &Variables, request: &Request) -> Option<String> {
+    let Origin::Flag(name) = request.settings.device.origin else { return None };
+    let flag = flags::all().find(|flag| flag.name == name)?;
+    let variable = flag.variable?;
+    let value = variables.get(variable)?;
+    let mut hidden = Request::default();
+    set(flag, value, &mut hidden, Origin::Environment(variable)).ok()?;
+    let none = |request: &Request| request.settings.device.value == DeviceChoice::None;
+    if !none(&hidden) || none(request) || !request.settings.gpu.value {
+        return None;
+    }
+    let chosen = flag.show.map(|show| show(request).0)?;
+    Some(format!(
+        "{name}={chosen} counts and {variable}={value} does not: a flag comes before the environment."
+    ))
 }
 
 /// `OMP_NUM_THREADS` and the like. Theirs may hold forms of their own, such as `4,2`: the first
@@ -186,7 +204,6 @@ fn text_of(value: &Spanned<DeValue>) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rung_base::settings::DeviceChoice;
 
     fn variables(pairs: &[(&str, &str)]) -> Variables {
         pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()

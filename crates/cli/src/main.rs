@@ -67,6 +67,9 @@ fn command(arguments: &[OsString]) -> i32 {
         for problem in &problems {
             screen.warning(&problem.warning(&request));
         }
+        if let Some(text) = configuration::unhidden(&variables, &request) {
+            screen.note(&text);
+        }
         let invocation = Invocation { line, request, screen, variables };
         invocation.check_words()?;
         match invocation.line.command {

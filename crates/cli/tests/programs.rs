@@ -204,6 +204,33 @@ fn a_missing_device_or_library_is_one_warning() {
     assert!(lines.iter().all(|line| line.ends_with("; running without it.")), "{}", ran.err);
 }
 
+/// The flag won without a word.
+#[test]
+fn a_device_that_is_named_and_hidden_is_named_and_a_line_says_so() {
+    let folder = Folder::new();
+    let with = |words: &[&str], hides: &str| {
+        let mut command = rung(&folder);
+        command.args(words).args(["-e", "(la:sum (la:ones '(3)))"]).env("RUNG_DEVICE", hides);
+        ran(command.output().unwrap())
+    };
+    let both = with(&["--device=llvmpipe"], "none");
+    assert_eq!((both.code, both.out.as_str()), (Some(0), "3.0\n"), "{}", both.err);
+    assert_eq!(
+        both.err,
+        "rung: note: --device=llvmpipe counts and RUNG_DEVICE=none does not: a flag comes before \
+         the environment.\n"
+    );
+    assert_eq!(with(&["-q", "--device=llvmpipe"], "none").err, "");
+    assert_eq!(with(&["--device=llvmpipe"], "auto").err, "");
+    let asked = with(&["--gpu"], "none");
+    assert_eq!(asked.out, "3.0\n");
+    assert_eq!(
+        asked.err,
+        "rung: warning: --gpu: hidden by RUNG_DEVICE=none; running without it.\n"
+    );
+    assert_eq!(with(&["--device=cpu"], "none").err, "");
+}
+
 #[test]
 fn demanding_an_absent_rung_is_an_error() {
     let folder = Folder::new();

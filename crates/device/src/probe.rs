@@ -74,7 +74,15 @@ fn automatic() -> Result<Arc<dyn Device>, Reason> {
             Err(reason) => first_reason = first_reason.or(Some(reason)),
         }
     }
-    Err(first_reason.unwrap_or_else(|| Reason("no GPU adapter".to_string())))
+    Err(first_reason.unwrap_or_else(|| Reason(no_adapter().to_string())))
+}
+
+/// Which step found nothing.
+fn no_adapter() -> &'static str {
+    match instance() {
+        Some(_) => "no GPU adapter",
+        None => "no GPU adapter: no Vulkan loader, or no driver for it",
+    }
 }
 
 /// What a test takes away from an adapter.

@@ -35,7 +35,9 @@ impl Standing {
         let mut standing = Standing::default();
         let mut take = |x: &Array| {
             standing.there.push(residency.holds(x));
-            standing.bytes.push(bytes(x));
+            // A number rides in the parameters, whatever its width.
+            let number = x.reach().len() == 1 && x.is_home() && !x.is_attached();
+            standing.bytes.push(if number { 0 } else { bytes(x) });
             standing.away += if x.is_home() { 0 } else { bytes(x) };
         };
         call.operands.iter().for_each(&mut take);
