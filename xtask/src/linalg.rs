@@ -4,7 +4,7 @@
 //! what holds for all of them.
 
 use rung_ops::costs::WGPU;
-use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Package, Parameter, Place};
+use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Parameter, Place, VEC};
 use rung_ops::{Entry, elsewhere, table};
 use std::fmt::Write;
 
@@ -62,12 +62,12 @@ pub fn names() -> String {
 
 /// `docs/reference/linalg.md`.
 pub fn reference() -> String {
-    page(REFERENCE, |op| op.package != Package::Vec)
+    page(REFERENCE, |op| op.package != VEC)
 }
 
 /// `docs/reference/vec.md`.
 pub fn vectors() -> String {
-    page(VECTORS, |op| op.package == Package::Vec)
+    page(VECTORS, |op| op.package == VEC)
 }
 
 fn page(introduction: &str, holds: impl Fn(&Op) -> bool) -> String {
@@ -127,7 +127,7 @@ fn section(out: &mut String, op: &Op) {
     line(wrapped(op.doc));
     if op.names.len() > 1 {
         let aliases: Vec<String> =
-            op.names[1..].iter().map(|name| format!("`{}{name}`", op.package.prefix())).collect();
+            op.names[1..].iter().map(|name| format!("`{}{name}`", op.package.prefix)).collect();
         line(format!("- also named: {}", aliases.join(", ")));
     }
     for parameter in op.parameters {
@@ -142,7 +142,7 @@ fn section(out: &mut String, op: &Op) {
 
 /// `la:sum`, or `(setf la:row)`.
 fn called(op: &Op) -> String {
-    let name = format!("{}{}", op.package.prefix(), op.name());
+    let name = format!("{}{}", op.package.prefix, op.name());
     if op.setf { format!("(setf {name})") } else { name }
 }
 
@@ -150,7 +150,7 @@ fn called(op: &Op) -> String {
 fn usage(op: &Op) -> String {
     let list = op.lambda_list();
     let inner = list.trim_start_matches('(').trim_end_matches(')');
-    let name = format!("{}{}", op.package.prefix(), op.name());
+    let name = format!("{}{}", op.package.prefix, op.name());
     if op.setf {
         let (value, place) = inner.split_once(' ').unwrap_or((inner, ""));
         return format!("(setf ({name} {place}) {value})");
@@ -172,6 +172,11 @@ fn takes(parameter: &Parameter) -> String {
         Kind::Choice(choices) => {
             let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();
             words = all.join(" or ");
+            &words
+        }
+        Kind::IndexOr(choices) => {
+            let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();
+            words = format!("integers, as an array or a list, or {}", all.join(" or "));
             &words
         }
         Kind::Operand => "an array or a number",
@@ -303,7 +308,7 @@ pub fn matrix() -> String {
     let mut reasons: Vec<&'static str> = Vec::new();
     out.push_str("| operation | portable | lanes | library | device | exact |\n");
     out.push_str("| --- | --- | --- | --- | --- | --- |\n");
-    for op in table::operations().filter(|op| op.package != Package::Vec) {
+    for op in table::operations().filter(|op| op.package != VEC) {
         let cells = places(op).map(|(_, place)| match place {
             Cell::Runs(word) => word.to_string(),
             Cell::Absent(reason) => number(&mut reasons, reason).to_string(),
@@ -344,7 +349,7 @@ mod tests {
     fn every_operation_has_a_section_and_a_row() {
         let (reference, vectors, matrix) = (reference(), vectors(), matrix());
         for op in table::operations() {
-            let strict = op.package == Package::Vec;
+            let strict = op.package == VEC;
             let page = if strict { &vectors } else { &reference };
             assert!(page.contains(&format!("\n## {}\n", called(op))), "{}", op.name());
             assert!(page.contains(op.example), "{}", op.name());

@@ -47,7 +47,7 @@ pub use matvec::matvec;
 pub use operand::Operand;
 pub use product::{Matrix, product, stack};
 pub use vector::{Float, Stored};
-pub use workers::{Stopped, Workers, deaf, stoppable};
+pub use workers::{Listener, Stopped, Workers, deaf, stoppable};
 
 /// The vectors and the threads that drivers use, and from which sizes they use threads.
 pub struct Lanes {

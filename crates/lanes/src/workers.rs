@@ -8,11 +8,13 @@
 //! threads there are, and `guard` what happens when other work holds their cores.
 
 mod guard;
+mod mark;
 mod stop;
 #[cfg(test)]
 mod tests;
 
 use guard::{Guard, TRUCE};
+pub use mark::Listener;
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -102,6 +104,8 @@ pub struct Workers {
     note: AtomicUsize,
     /// Set from elsewhere to stop what runs.
     heeded: OnceLock<Arc<AtomicBool>>,
+    /// Told how far a long piece of work is.
+    listener: OnceLock<Listener>,
     /// Held while a region runs.
     pool: Mutex<Pool>,
 }
@@ -144,6 +148,7 @@ impl Workers {
             guarded: AtomicBool::new(true),
             note: AtomicUsize::new(0),
             heeded: OnceLock::new(),
+            listener: OnceLock::new(),
             pool: Mutex::default(),
         }
     }

@@ -26,6 +26,13 @@ pub enum Operand {
     Number(Number),
 }
 
+/// Indices, or a word in place of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IndexOr {
+    Indices(Vec<i64>),
+    Word(&'static str),
+}
+
 fn usage(message: String) -> Error {
     Error::new(ErrorKind::Argument, message)
 }
@@ -77,6 +84,8 @@ impl Arguments {
                 bound[first_keyword + at] = value;
             }
         }
+        let ranged = op.parameters.iter().zip(&bound).filter(|(p, _)| p.range.is_some());
+        ranged.into_iter().try_for_each(|(p, value)| in_range(p, value))?;
         Ok(Arguments { op, values: bound, written })
     }
 
@@ -208,15 +217,27 @@ impl Arguments {
 
     /// The indices in row-major order, and the shape in which they came.
     pub fn index(&mut self, at: usize) -> Result<(Vec<i64>, Shape)> {
-        let value = self.take(at, Kind::Index);
-        let (numbers, shape): (Option<Vec<i64>>, Shape) = match &value {
-            Value::Array(a) => (Some(index_numbers(a)?), a.shape().clone()),
-            Value::List(items) => (items.iter().map(integer).collect(), Shape::vector(items.len())),
-            Value::Nil => (Some(Vec::new()), Shape::vector(0)),
-            one => (integer(one).map(|n| vec![n]), Shape::scalar()),
+        indices_of(&self.take(at, Kind::Index))
+    }
+
+    /// The indices, or one of the words; `None` when it is left out.
+    pub fn index_or(&mut self, at: usize) -> Result<Option<IndexOr>> {
+        let Kind::IndexOr(words) = self.op.parameters[at].kind else { return Ok(None) };
+        let word = match &self.values[at] {
+            Value::Nil => return Ok(None),
+            Value::Keyword(name) | Value::Symbol(name) => Some(name.clone()),
+            _ => None,
         };
-        let indices = numbers.ok_or_else(|| wanted("expected integer indices", &value))?;
-        Ok((indices, shape))
+        let Some(name) = word else {
+            let value = self.take(at, Kind::IndexOr(words));
+            return indices_of(&value).map(|(indices, _)| Some(IndexOr::Indices(indices)));
+        };
+        let found = words.iter().find(|word| **word == name.as_ref());
+        found.map(|word| Some(IndexOr::Word(word))).ok_or_else(|| {
+            let wanted_text =
+                format!("expected {} to be {}", self.op.parameters[at].name, or_words(words));
+            wanted(&wanted_text, &self.values[at])
+        })
     }
 
     pub fn element_type(&mut self, at: usize, default: ElementType) -> Result<ElementType> {
@@ -336,6 +357,38 @@ impl Arguments {
             wanted(&format!("expected {name} to be one of {}", known.join(" ")), &value)
         })
     }
+}
+
+/// The indices of a value in row-major order, and the shape in which they came.
+fn indices_of(value: &Value) -> Result<(Vec<i64>, Shape)> {
+    let (numbers, shape): (Option<Vec<i64>>, Shape) = match value {
+        Value::Array(a) => (Some(index_numbers(a)?), a.shape().clone()),
+        Value::List(items) => (items.iter().map(integer).collect(), Shape::vector(items.len())),
+        Value::Nil => (Some(Vec::new()), Shape::vector(0)),
+        one => (integer(one).map(|n| vec![n]), Shape::scalar()),
+    };
+    let indices = numbers.ok_or_else(|| wanted("expected integer indices", value))?;
+    Ok((indices, shape))
+}
+
+/// An error unless the numbers of a value are in the parameter's range; what is no number is judged
+/// by who reads it.
+fn in_range(parameter: &Parameter, value: &Value) -> Result<()> {
+    let Some(range) = parameter.range else { return Ok(()) };
+    match value {
+        Value::Number(n) if !range.holds(n.to_f64()) => {
+            let text = format!("{} must be {range}", parameter.name);
+            Err(Error::wanted(ErrorKind::Argument, text, n))
+        }
+        Value::List(items) => items.iter().try_for_each(|item| in_range(parameter, item)),
+        _ => Ok(()),
+    }
+}
+
+/// `indices or :random`.
+fn or_words(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!(":{word}")).collect();
+    format!("indices or {}", words.join(" or "))
 }
 
 /// What is neither an array nor a number.

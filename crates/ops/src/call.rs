@@ -12,6 +12,7 @@ use rung_math::philox;
 use rung_math::random::{Fill, State};
 use rung_math::windows::Windows;
 use smallvec::SmallVec;
+use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod types;
@@ -200,6 +201,8 @@ pub enum Detail {
     },
     Matrices(Box<crate::matrices::Matrices>),
     Transform(Box<crate::transform::Transform>),
+    /// What a solver's own rungs need.
+    Solver(Box<dyn Any + Send + Sync>),
     /// start + i * step, and the last element where it is given.
     Sequence {
         start: f64,

@@ -5,7 +5,7 @@
 //! name that exists here with the same meaning is not in the table, and neither is one that
 //! differs from ours by `_` for `-`. Where no function does it, an expression says how it is done.
 
-use crate::record::Package;
+use crate::record::LINALG;
 use crate::table;
 
 /// Names of theirs that mean one thing, and what is written here.
@@ -203,7 +203,7 @@ pub fn here(name: &str) -> Option<String> {
     }
     // A name of ours behind a module's, or with a line in place of a hyphen.
     let ours = |name: &str| {
-        let exported = table::operations().filter(|op| op.package == Package::Linalg);
+        let exported = table::operations().filter(|op| op.package == LINALG);
         exported.flat_map(|op| op.names).find(|known| **known == name)
     };
     ours(&bare).filter(|_| bare != name.to_ascii_lowercase()).map(|known| format!("la:{known}"))
@@ -226,7 +226,7 @@ mod tests {
     fn what_is_written_here_exists_and_what_is_written_there_does_not() {
         // `emap` calls the language, so that it is no operation of the table.
         let exists = |name: &str| {
-            let linalg = |op: &&Op| op.package == Package::Linalg;
+            let linalg = |op: &&Op| op.package == LINALG;
             name == "emap" || table::operations().filter(linalg).any(|op| op.names.contains(&name))
         };
         let mut seen = std::collections::HashSet::new();

@@ -242,7 +242,7 @@ impl Ladder {
         });
         outcome.map_err(|e| {
             take_packed();
-            e.in_package(op.package.name()).in_operation(op.name())
+            e.in_package(op.package.name).in_operation(op.name())
         })
     }
 

@@ -7,7 +7,7 @@ use crate::call::{Call, Context, Detail, Prepared, at_float_type};
 use crate::decline::{Answer, Decline};
 use crate::random::{DRAWN, ELEMENT_TYPE, GENERATOR, drawn, fill, list_of, shapes, type_word};
 use crate::record::{
-    Entry, FLOATS, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Rungs, required,
+    Entry, FLOATS, Family, INTERNAL, Kind, Member, NO_LIBRARY, Offer, Op, Rungs, required,
 };
 use crate::round_trip::{RoundTrip, Work};
 use crate::samples::{self, Sample};
@@ -22,7 +22,7 @@ use rung_math::random::{Fill, State};
 pub const OPS: &[Op] = &[
     Op {
         names: &["%la-rng-fill"],
-        package: Package::Internal,
+        package: INTERNAL,
         doc: "Fills an array in place from a state of a generator, as `rand`, `randn` or `uniform` \
               would: three integers, or a generator as `philox` makes, which it advances. uniform \
               draws from lo on, lo + span*u; the other modes take no notice of lo and span.",
@@ -50,7 +50,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["%la-dropout-mask"],
-        package: Package::Internal,
+        package: INTERNAL,
         doc: "The mask of dropout: a number u drawn as by `rand` in double-float gives 0 where \
               u < p, and 1/(1-p) elsewhere.",
         parameters: &[

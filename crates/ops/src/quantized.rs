@@ -7,7 +7,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_type, elements};
 use crate::decline::Answer;
-use crate::record::{Definition, Family, Kind, Offer, Op, Package, Rungs, required};
+use crate::record::{Definition, Family, INTERNAL, Kind, Offer, Op, Rungs, required};
 use crate::round_trip::{Bind, Made, RoundTrip, Work};
 use crate::samples::{self, Sample};
 use crate::strict::shown;
@@ -57,7 +57,7 @@ pub fn dequantize(q: &Quantized, element_type: ElementType) -> Result<Array> {
 
 pub const OPS: &[Op] = &[Op {
     names: &["%la-quantized-matvec"],
-    package: Package::Internal,
+    package: INTERNAL,
     doc: "A quantised matrix times a vector of singles, which is quantised likewise: integers in a \
           block, a fold in double-float over the blocks of a row.",
     parameters: &[required("q", Kind::Any), required("x", Kind::Array)],

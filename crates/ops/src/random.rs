@@ -10,8 +10,8 @@ use crate::contract::steps;
 use crate::decline::Answer;
 use crate::generator::Generator;
 use crate::record::{
-    Definition, Entry, FLOATS, Family, Kind, Member, Offer, Op, Package, Parameter, Rungs, keyword,
-    required,
+    Definition, Entry, FLOATS, Family, INTERNAL, Kind, Member, Offer, Op, Parameter, Rungs,
+    keyword, required,
 };
 use crate::round_trip::{RoundTrip, Work};
 use crate::samples;
@@ -120,7 +120,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["%la-normal-fill"],
-        package: Package::Internal,
+        package: INTERNAL,
         doc: "Numbers of mean 0 and variance 1 by the counter-based generator.",
         parameters: SHAPED,
         prepare: |op, mut a, context| {

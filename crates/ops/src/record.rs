@@ -8,8 +8,11 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared};
 use crate::decline::Answer;
 use crate::gradient::Gradient;
+pub use crate::package::{INTERNAL, LINALG, Package, USER, VEC};
+pub use crate::parameter::{Kind, Parameter, Place, Range, keyword, optional, required, rest};
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
+use crate::solver::{Command, Named};
 use crate::user_kernel::UserKernel;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
@@ -26,7 +29,7 @@ use std::cmp::Ordering;
 pub struct Op {
     /// The name and its aliases in its package.
     pub names: &'static [&'static str],
-    pub package: Package,
+    pub package: &'static Package,
     /// What it computes, in one or two sentences.
     pub doc: &'static str,
     pub parameters: &'static [Parameter],
@@ -72,6 +75,10 @@ pub struct Op {
     pub setf: bool,
     /// What a kernel of a program's own computes; none of the table.
     pub user: Option<&'static UserKernel>,
+    /// The results by name, where a front end hands them out one by one.
+    pub results: &'static [Named],
+    /// How a shell offers it.
+    pub command: Option<&'static Command>,
 }
 
 /// A whole call, without keywords, for operands that need no laying out: small packed arrays of one
@@ -170,40 +177,6 @@ impl<'a> Part<'a> {
                 number[0] = T::from_number(n)?;
                 Some(&number[..])
             }
-        }
-    }
-}
-
-/// Where front ends offer an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Package {
-    /// Package `linalg`, exported.
-    Linalg,
-    /// Package `linalg`, not exported: members that other packages stand on.
-    Internal,
-    /// Package `vec`, exported.
-    Vec,
-    /// Of no package: a program's own.
-    User,
-}
-
-impl Package {
-    /// The package's name, which also begins its errors.
-    pub fn name(self) -> &'static str {
-        match self {
-            Package::Linalg | Package::Internal => "linalg",
-            Package::Vec => "vec",
-            Package::User => "defkernel",
-        }
-    }
-
-    /// What stands before an operation's name in a program.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Package::Linalg => "la:",
-            Package::Internal => "linalg::",
-            Package::Vec => "vec:",
-            Package::User => "",
         }
     }
 }
@@ -410,82 +383,11 @@ pub enum Exactness {
     Kept,
 }
 
-/// One parameter: its Lisp name, what it takes, and whether it may be left out.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    pub name: &'static str,
-    pub kind: Kind,
-    pub place: Place,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    Required,
-    Optional,
-    /// Any number of them, last among the positions.
-    Rest,
-    Keyword,
-}
-
-/// What a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An array or a number.
-    Operand,
-    Array,
-    /// A list of arrays.
-    Arrays,
-    Number,
-    Integer,
-    /// An integer for both axes of a plane, or a list of two.
-    Pair,
-    /// A non-negative integer or a list of them; -1 where the operation infers one.
-    Shape,
-    /// A list of integers.
-    Integers,
-    /// Integers as an array or a list.
-    Index,
-    ElementType,
-    /// nil or anything else.
-    Flag,
-    /// A list of nil or (start end [step]).
-    Slices,
-    /// Numbers nested in lists.
-    Nested,
-    /// nil for all axes, an axis, or a list of them.
-    Axes,
-    Text,
-    /// One of these words, as a keyword or symbol.
-    Choice(&'static [&'static str]),
-    /// A packed vector; nothing is converted.
-    Vector,
-    /// A generator of random numbers.
-    Generator,
-    /// Whatever comes; the operation judges it.
-    Any,
-}
-
-pub const fn required(name: &'static str, kind: Kind) -> Parameter {
-    Parameter { name, kind, place: Place::Required }
-}
-
-pub const fn optional(name: &'static str, kind: Kind) -> Parameter {
-    Parameter { name, kind, place: Place::Optional }
-}
-
-pub const fn rest(name: &'static str, kind: Kind) -> Parameter {
-    Parameter { name, kind, place: Place::Rest }
-}
-
-pub const fn keyword(name: &'static str, kind: Kind) -> Parameter {
-    Parameter { name, kind, place: Place::Keyword }
-}
-
 impl Op {
     /// What every record begins from.
     pub const BASE: Op = Op {
         names: &[],
-        package: Package::Linalg,
+        package: LINALG,
         doc: "",
         parameters: &[],
         numbers: None,
@@ -510,6 +412,8 @@ impl Op {
         resident: false,
         setf: false,
         user: None,
+        results: &[],
+        command: None,
     };
 
     /// Whether the arrays of `writes` are changed where they stand, by a rung or by an assignment.

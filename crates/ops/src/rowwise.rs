@@ -13,7 +13,7 @@ use crate::call::{
 use crate::decline::Answer;
 use crate::fold::Folded;
 use crate::record::{
-    Definition, FLOATS, Family, Kind, Offer, Op, Package, Parameter, Rungs, optional, required,
+    Definition, FLOATS, Family, INTERNAL, Kind, Offer, Op, Parameter, Rungs, optional, required,
 };
 use crate::round_trip::{Placed, RoundTrip};
 use crate::samples::{self, Sample};
@@ -158,7 +158,7 @@ const GRADIENT: &[Parameter] =
 
 /// What the members of this file have in common.
 pub(crate) const MEMBER: Op = Op {
-    package: Package::Internal,
+    package: INTERNAL,
     result: "an array of the first float array's shape and type",
     types: FLOATS,
     ..Op::BASE

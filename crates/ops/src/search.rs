@@ -8,7 +8,7 @@ use crate::call::{
 use crate::decline::Answer;
 use crate::explain::packed;
 use crate::record::{
-    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Rungs, keyword,
+    Definition, Entry, Family, INTERNAL, Kind, Member, NO_LIBRARY, Offer, Op, Rungs, keyword,
     required,
 };
 use crate::round_trip::RoundTrip;
@@ -108,7 +108,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["%la-bin-counts"],
-        package: Package::Internal,
+        package: INTERNAL,
         doc: "How many elements, or what weights, lie between ascending edges; :even says that the \
               edges have one distance.",
         parameters: &[
@@ -166,7 +166,7 @@ pub const OPS: &[Op] = &[
     },
     Op {
         names: &["%la-tally"],
-        package: Package::Internal,
+        package: INTERNAL,
         doc: "How often each of 0 to n - 1 occurs among integers; others count nowhere.",
         parameters: &[required("a", Kind::Array), required("n", Kind::Integer)],
         result: "a vector of (signed-byte 64)",

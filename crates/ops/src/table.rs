@@ -1,6 +1,6 @@
 //! The table: every operation, in the order of the manual.
 
-use crate::record::{Op, Package};
+use crate::record::{Op, VEC};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -63,7 +63,7 @@ pub fn operations() -> impl Iterator<Item = &'static Op> {
 pub fn find(name: &str) -> Option<&'static Op> {
     static NAMES: OnceLock<HashMap<&'static str, &'static Op>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
-        let offered = operations().filter(|op| op.package != Package::Vec && !op.setf);
+        let offered = operations().filter(|op| op.package != VEC && !op.setf);
         offered.flat_map(|op| op.names.iter().map(move |name| (*name, op))).collect()
     });
     names.get(name).copied()

@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_float_type, elements};
 use crate::decline::Answer;
 use crate::explain::packed;
-use crate::record::{Entry, FLOATS, Kind, Member, Offer, Op, Package, Rungs, required};
+use crate::record::{Entry, FLOATS, INTERNAL, Kind, Member, Offer, Op, Rungs, required};
 use crate::samples::{self, Sample};
 use crate::select::positions;
 use crate::windows::{floats, shaped};
@@ -125,7 +125,7 @@ pub const OPS: &[Op] = &[
 
 /// What the members of this file have in common.
 const STEP: Op = Op {
-    package: Package::Internal,
+    package: INTERNAL,
     result: "the array",
     types: FLOATS,
     rungs: Rungs::in_place(

@@ -22,8 +22,8 @@ use crate::call::{
 use crate::chain::{Step, graph, program};
 use crate::decline::Answer;
 use crate::record::{
-    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Package, Parameter, Place,
-    Rungs, keyword, required,
+    Definition, Entry, Family, Kind, Member, NO_LIBRARY, Offer, Op, Parameter, Place, Rungs, USER,
+    keyword, required,
 };
 use crate::round_trip::{Formula, RoundTrip};
 use crate::table;
@@ -68,7 +68,7 @@ pub enum Of {
 
 /// The fold of this name in which a kernel's expression may stand: of one array along axes.
 pub fn fold_named(name: &str) -> Option<&'static str> {
-    let op = table::find(name).filter(|op| op.package == Package::Linalg)?;
+    let op = table::find(name).filter(|op| op.package == crate::record::LINALG)?;
     let [first, rest @ ..] = op.parameters else { return None };
     let along = |name: &str| rest.iter().any(|p| p.name == name && p.place == Place::Keyword);
     let alone = rest.iter().all(|p| p.place != Place::Required);
@@ -146,7 +146,7 @@ fn leaked(declared: &Declaration, kernel: UserKernel) -> &'static Op {
     let device = Entry::Has(Member { offer: Offer::RoundTrip(family), run: device });
     Box::leak(Box::new(Op {
         names: Box::leak(Box::new([text(&declared.name)])),
-        package: Package::User,
+        package: USER,
         doc: text(&declared.doc),
         parameters: parameters.leak(),
         result: match folds {

@@ -7,7 +7,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared};
-use crate::record::{Exactness, FLOATS, Kind, Op, Package, Parameter, Prepare, Rungs, required};
+use crate::record::{Exactness, FLOATS, Kind, Op, Parameter, Prepare, Rungs, VEC, required};
 use crate::resident::bring_home;
 use crate::samples::{self, Sample};
 use crate::strict::{array_of, check_out, may_meet, result_of, strict, types_differ};
@@ -240,7 +240,7 @@ const fn forms(
     samples: (Samples, Samples),
 ) -> Forms {
     let common = Op {
-        package: Package::Vec,
+        package: VEC,
         types,
         exact,
         rungs: HANDED_ON,
@@ -321,7 +321,7 @@ const PRODUCT: Forms = forms(
 );
 
 const MADE: Op = Op {
-    package: Package::Vec,
+    package: VEC,
     parameters: &[
         required("n", Kind::Integer),
         crate::record::keyword("element-type", Kind::ElementType),
@@ -332,7 +332,7 @@ const MADE: Op = Op {
     ..Op::BASE
 };
 const FILLED: Op = Op {
-    package: Package::Vec,
+    package: VEC,
     parameters: &[OUT],
     result: "the vector",
     types: FLOATS,
@@ -343,7 +343,7 @@ const FILLED: Op = Op {
     ..Op::BASE
 };
 const READ: Op = Op {
-    package: Package::Vec,
+    package: VEC,
     parameters: &[V],
     types: FLOATS,
     rungs: HANDED_ON,

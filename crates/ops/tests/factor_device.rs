@@ -4,8 +4,6 @@
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
-#[path = "common/seeded.rs"]
-mod seeded;
 
 use rung_array::Array;
 use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
@@ -13,8 +11,8 @@ use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_ops::arguments::Arguments;
 use rung_ops::call::{Context, Detail, Prepared};
+use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Ladder, Rung, Value, table};
-use seeded::{assert_same, run};
 use std::sync::Arc;
 
 fn lavapipe() -> Arc<dyn Device> {

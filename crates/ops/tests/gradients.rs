@@ -5,7 +5,7 @@ use rung_array::Array;
 use rung_base::{ElementType, Result, Settings, Shape};
 use rung_lanes::{Lanes, Level};
 use rung_ops::gradient::Gradient;
-use rung_ops::record::Package;
+use rung_ops::record::LINALG;
 use rung_ops::user_kernel::{
     Declaration, Expression, Function, Of, derivative, fold_named, operation,
 };
@@ -112,7 +112,7 @@ fn points(arity: usize) -> Vec<Vec<f64>> {
 
 fn linkable() -> Vec<(&'static Op, Function)> {
     let of = |op: &'static Op| Some((op, Function::named(op.name())?));
-    table::operations().filter(|op| op.package == Package::Linalg).filter_map(of).collect()
+    table::operations().filter(|op| op.package == LINALG).filter_map(of).collect()
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn fold_at(op: &'static Op, columns: [&[f64]; 2], axis: Option<i64>) -> Vec<f64>
 #[test]
 fn gradients_of_folds_are_their_slopes() {
     let with_gradients = table::operations()
-        .filter(|op| matches!(op.gradient, Gradient::Folded(_)) && op.package == Package::Linalg);
+        .filter(|op| matches!(op.gradient, Gradient::Folded(_)) && op.package == LINALG);
     let names: Vec<&'static str> = with_gradients.map(|op| op.name()).collect();
     assert!(names.len() >= 8, "{names:?}");
     let x: Vec<f64> = (0..12).map(|k| ((k * 7 % 12) as f64 - 5.3) * 0.31).collect();

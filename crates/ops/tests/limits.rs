@@ -4,8 +4,6 @@
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
-#[path = "common/seeded.rs"]
-mod seeded;
 
 use faulty::Faulty;
 use rung_array::{Array, SliceSpec};
@@ -14,8 +12,8 @@ use rung_device::{Device, Info, Mask};
 use rung_kernel::Variants;
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
+use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Exactness, Ladder, NoCaller, Op, Value, table};
-use seeded::{assert_same, run};
 use std::sync::Arc;
 
 fn lavapipe() -> Arc<dyn Device> {

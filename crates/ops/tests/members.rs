@@ -1,19 +1,14 @@
 //! Every member of the device over operands that are there already: the definition's bits for every
 //! element type and layout, element types mixed, and results that stay.
 
-#[path = "common/device_types.rs"]
-mod device_types;
-#[path = "common/seeded.rs"]
-mod seeded;
-
-use device_types::device_types;
 use rung_array::{Array, Number};
 use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, Settings, Shape};
 use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
+use rung_ops::trial::device_types;
+use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Exactness, Ladder, NoCaller, Op, Rung, Value, table};
-use seeded::{assert_same, run};
 use std::sync::Arc;
 
 fn lavapipe() -> Arc<dyn Device> {

@@ -1,16 +1,13 @@
 //! Operands and results that are on a device: the same bits, nothing moved twice, and no reader
 //! that forgets to ask for the elements.
 
-#[path = "common/seeded.rs"]
-mod seeded;
-
 use rung_array::{Array, Bytes, Remote};
 use rung_base::{DeviceChoice, ElementType, Explain, Result, Settings, Shape};
 use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
+use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Ladder, NoCaller, Rung, Value, table};
-use seeded::{assert_same, run};
 use std::sync::Arc;
 
 /// Bytes that are here only when somebody asks.

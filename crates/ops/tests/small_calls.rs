@@ -4,16 +4,13 @@
 #[allow(dead_code, reason = "every test file takes what it needs of it")]
 mod common;
 #[allow(dead_code, reason = "every test file takes what it needs of it")]
-#[path = "common/seeded.rs"]
-mod seeded;
-
 use common::{ladders, values};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Precision, Settings, Shape};
 use rung_lanes::{Lanes, Level};
 use rung_ops::record::{Part, Quick};
+use rung_ops::trial::assert_same;
 use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
-use seeded::assert_same;
 
 const LENGTHS: [usize; 17] = [0, 1, 2, 3, 4, 7, 8, 9, 15, 17, 63, 64, 65, 511, 513, 4095, 4096];
 const ODD: [f64; 7] = [f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, 1e300];

@@ -1,14 +1,11 @@
 //! Transforms on a device: within the bound of their class of those of the kept library, over
 //! operands here and there and lines along any axis; and what a device leaves to the processor.
 
-#[path = "common/seeded.rs"]
-mod seeded;
-
 use rung_array::Array;
 use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
 use rung_lanes::Lanes;
+use rung_ops::trial::run;
 use rung_ops::{Decline, Ladder, Rung, Value, table};
-use seeded::run;
 
 fn portable() -> Ladder {
     let off = || Decline::Off("test");
@@ -199,7 +196,7 @@ fn a_thousand_lengths_keep_few_tables() {
     assert!(residency.resident() < most + 64 * 64 * 16, "{}", residency.resident());
     assert_eq!(moved(33, &mut there), points + table, "its table was dropped");
     let again = called(&mut there, "fft", &spread(&[33], 33), &[]);
-    seeded::assert_same(&[bits.into()], &[again.into()], "33 points");
+    rung_ops::trial::assert_same(&[bits.into()], &[again.into()], "33 points");
 }
 
 /// The turns go up with the first transform of a length; a result stays and is the next's operand.

@@ -1,14 +1,11 @@
 //! Histograms of weighted elements on a device: the bits of the definition, which adds the weights
 //! of a bin in the order of the elements.
 
-#[path = "common/seeded.rs"]
-mod seeded;
-
 use rung_array::Array;
 use rung_base::{DeviceChoice, ElementType, Settings};
 use rung_lanes::Lanes;
+use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Ladder, Rung, Value, table};
-use seeded::{assert_same, run};
 
 fn portable() -> Ladder {
     let off = || Decline::Off("test");

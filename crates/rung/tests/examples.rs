@@ -208,7 +208,7 @@ fn functions_of_linalg_do_not_replace_standard_ones_of_the_same_name() {
     let mut session = session();
     for op in table::operations().filter(|op| !op.setf) {
         for name in op.names {
-            let ours = format!("{}{name}", op.package.prefix());
+            let ours = format!("{}{name}", op.package.prefix);
             let same = format!(
                 "(and (fboundp 'cl::{name}) (not (macro-function 'cl::{name})) \
                  (eq #'cl::{name} #'{ours}))"

@@ -3,6 +3,7 @@
 
 use super::Ladder;
 use rung_base::{Error, ErrorKind};
+use rung_lanes::Listener;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -12,6 +13,13 @@ impl Ladder {
     pub fn heed(&self, stop: Arc<AtomicBool>) {
         if let Some(lanes) = &self.lanes {
             lanes.workers().heed(stop);
+        }
+    }
+
+    /// Long calls of the lanes tell how much of them is done, 0 to 1. The first listener stays.
+    pub fn listen(&self, listener: Listener) {
+        if let Some(lanes) = &self.lanes {
+            lanes.workers().listen(listener);
         }
     }
 }

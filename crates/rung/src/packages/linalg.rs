@@ -15,7 +15,7 @@ use rung_lisp::packed::Packed;
 use rung_lisp::source::Span;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, symbol, value};
-use rung_ops::record::{Arithmetic, Package, Part, Place, Quick};
+use rung_ops::record::{Arithmetic, Part, Place, Quick};
 use rung_ops::{Caller, Ladder, Op, Site, elsewhere, table};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -36,7 +36,7 @@ pub fn bind(
             let body = move |lisp: &mut Lisp, a: &[Value]| call(lisp, &ladder, extent, op, a);
             let list = op.lambda_list();
             let list = list.trim_start_matches('(').trim_end_matches(')');
-            let (package, text, body) = (op.package.name(), documentation(op), Rc::new(body));
+            let (package, text, body) = (op.package.name, documentation(op), Rc::new(body));
             match op.setf {
                 true => lisp.define_native_setf(package, name, list, &text, body),
                 false => {
@@ -229,9 +229,8 @@ fn attempt(
 
 /// The arguments as the operation takes them.
 fn operands(lisp: &Lisp, op: &'static Op, arguments: &[Value]) -> Outcome<Vec<rung_ops::Value>> {
-    let operand = |argument: &Value| match (op.package, argument.as_array()) {
-        // Package vec converts nothing.
-        (Package::Vec, Some(_)) => Ok(rung_ops::Value::Other(lisp.brief(argument))),
+    let operand = |argument: &Value| match (op.package.strict, argument.as_array()) {
+        (true, Some(_)) => Ok(rung_ops::Value::Other(lisp.brief(argument))),
         _ => to_operation(lisp, argument),
     };
     arguments.iter().map(operand).collect()
@@ -396,14 +395,14 @@ fn targets<'a>(lisp: &Lisp, op: &'static Op, arguments: &'a [Value]) -> Outcome<
             }
             Some((given, None)) => {
                 let shown = lisp.brief(given);
-                match op.package {
-                    Package::Vec => format!("expected a packed vector: got {shown}"),
-                    _ => format!("{} writes into a packed array: got {shown}", op.name()),
+                match op.package.strict {
+                    true => format!("expected a packed vector: got {shown}"),
+                    false => format!("{} writes into a packed array: got {shown}", op.name()),
                 }
             }
         };
         let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
-        return Err(e.in_package(op.package.name()).into());
+        return Err(e.in_package(op.package.name).into());
     }
     Ok(cells)
 }
@@ -425,7 +424,7 @@ fn write_back(
                 let text =
                     format!("{} writes into a packed array: got {}", op.name(), lisp.brief(&given));
                 let e = rung_base::Error::new(rung_base::ErrorKind::Type, text);
-                return Err(e.in_package(op.package.name()).into());
+                return Err(e.in_package(op.package.name).into());
             }
             _ => return Err(Escape::error("an operation in place gave no array")),
         }

@@ -1,0 +1,112 @@
+//! A solver: operations of one field of work, in a crate of its own. Its operations are records as
+//! those of the table are, so that the ladder, the language, explain, the tests and the reference pages
+//! need to know no more about it. What is said here beside them is how a shell reaches them: which
+//! file an operand comes from and where results go. Neither flags nor help are known: a front end makes
+//! them from parameters, results and these records.
+
+use crate::record::{Op, Package};
+use crate::value::Value;
+use rung_array::Array;
+use rung_base::Result;
+use std::any::Any;
+use std::io::Write;
+use std::path::Path;
+
+/// What a crate brings.
+pub struct Solver {
+    pub package: &'static Package,
+    /// What it is for, in a few words without a full stop.
+    pub summary: &'static str,
+    /// Opens its reference page: paragraphs of Markdown.
+    pub introduction: &'static str,
+    pub operations: &'static [Op],
+}
+
+/// One result of an operation by its name, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub name: &'static str,
+    /// What it is, without a full stop.
+    pub text: &'static str,
+}
+
+/// How a shell offers an operation.
+pub struct Command {
+    /// Command lines with what they do.
+    pub examples: &'static [(&'static str, &'static str)],
+    pub input: Reader,
+    pub output: Writer,
+    pub picture: Option<Picture>,
+}
+
+/// How the file that is named first is read.
+#[derive(Clone, Copy)]
+pub struct Reader {
+    /// What it holds: `a point cloud`.
+    pub what: &'static str,
+    /// How names of such files end; all are read by `read`.
+    pub endings: &'static [&'static str],
+    pub read: fn(&Path) -> Result<Opened>,
+}
+
+/// What a file held.
+pub struct Opened {
+    /// Values for parameters of the operation, by name.
+    pub values: Vec<(&'static str, Value)>,
+    /// What the operation does not need and an output keeps.
+    pub kept: Box<dyn Any>,
+    /// What was left out, each worth a note.
+    pub notes: Vec<String>,
+}
+
+/// The main result as a file.
+#[derive(Clone, Copy)]
+pub struct Writer {
+    /// What it holds: `the chosen points`.
+    pub what: &'static str,
+    /// How names of such files end; the first is what standard output gets.
+    pub endings: &'static [&'static str],
+    /// Writes what the ending says, one of `endings`.
+    pub write: fn(&Finished, &str, &mut dyn Write) -> Result<()>,
+}
+
+/// The results as a picture: (height, width, 3), numbers from 0 to 255.
+#[derive(Clone, Copy)]
+pub struct Picture {
+    /// What it shows: `the cloud with the samples`.
+    pub what: &'static str,
+    pub draw: fn(&Finished) -> Result<Array>,
+}
+
+/// A call that is over.
+pub struct Finished<'a> {
+    pub opened: &'a Opened,
+    pub results: &'a [Value],
+}
+
+impl Finished<'_> {
+    /// A result that is an array.
+    pub fn array(&self, at: usize) -> Result<&Array> {
+        match self.results.get(at) {
+            Some(Value::Array(array)) => array.home().map(|()| array),
+            _ => {
+                let text = format!("result {at} is no array");
+                Err(rung_base::Error::new(rung_base::ErrorKind::Internal, text))
+            }
+        }
+    }
+
+    /// What the file held beside the operand, of the type that its reader keeps.
+    pub fn kept<T: 'static>(&self) -> Result<&T> {
+        self.opened.kept.downcast_ref().ok_or_else(|| {
+            let text = "the reader keeps something else";
+            rung_base::Error::new(rung_base::ErrorKind::Internal, text)
+        })
+    }
+}
+
+/// The ending of a path among these, in lower case; they may have two parts (`.ply.gz`).
+pub fn ending<'a>(path: &Path, endings: &[&'a str]) -> Option<&'a str> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    endings.iter().copied().filter(|ending| name.ends_with(ending)).max_by_key(|e| e.len())
+}
