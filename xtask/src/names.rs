@@ -6,7 +6,7 @@
 //! from an operation by their letters; `HOMONYMS` lists them, and only their qualified form counts.
 
 use crate::tidy::{File, Finding};
-use rung_ops::table;
+use rung::{Op, solvers};
 
 /// The crates whose functions come from the table.
 const WATCHED: &[&str] = &["crates/lisp/src/", "crates/cli/src/", "crates/lisp/lisp/"];
@@ -90,13 +90,14 @@ pub fn operations_are_named_in_the_table(file: &File) -> Vec<Finding> {
 fn named(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
     let alone = |name: &&str| lower == **name && !HOMONYMS.contains(name);
-    let qualified = |name: &&str| {
-        ["la:", "linalg:", "linalg::", "vec:"]
+    let qualified = |prefix: &str, name: &str| {
+        ["la:", "linalg:", "linalg::", "vec:", prefix]
             .iter()
             .any(|package| contains_symbol(&lower, &format!("{package}{name}")))
     };
-    let mut names = table::operations().flat_map(|op| op.names.iter().copied());
-    names.find(|name| alone(name) || qualified(name))
+    let of = |op: &'static Op| op.names.iter().map(|name| (op.package.prefix, *name));
+    let mut names = solvers::operations().flat_map(of);
+    names.find(|(prefix, name)| alone(name) || qualified(prefix, name)).map(|(_, name)| name)
 }
 
 /// Whether a symbol stands whole in a text: `la:exp` is not in `la:expand-dims`.
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn every_homonym_is_an_operation() {
         for name in HOMONYMS {
-            let known = table::operations().any(|op| op.names.contains(name));
+            let known = solvers::operations().any(|op| op.names.contains(name));
             assert!(known, "{name} is no operation any more");
         }
     }

@@ -2,33 +2,40 @@
 //! written by the module that knows its table (`linalg`, `command`, `standard`).
 
 use crate::{command, linalg, packages, standard};
+use rung::solvers::SOLVERS;
 use std::fs;
 use std::path::Path;
 
 /// A file that is checked in and generated, whole or in a marked part.
 pub struct Page {
-    pub path: &'static str,
+    pub path: String,
     pub text: String,
 }
 
 fn pages(root: &Path) -> Result<Vec<Page>, String> {
-    Ok(vec![
-        Page { path: "docs/reference/linalg.md", text: linalg::reference() },
-        Page { path: "docs/reference/vec.md", text: linalg::vectors() },
-        Page { path: "docs/reference/what-runs-where.md", text: linalg::matrix() },
-        Page { path: "docs/reference/numpy.md", text: linalg::names() },
-        Page { path: "docs/reference/packages.md", text: packages::reference() },
-        Page { path: "docs/reference/command.md", text: command::reference(root)? },
-        Page { path: "docs/language.md", text: standard::page(root)? },
-    ])
+    let page = |path: &str, text| Page { path: path.into(), text };
+    let mut pages = vec![
+        page("docs/reference/linalg.md", linalg::reference()),
+        page("docs/reference/vec.md", linalg::vectors()),
+        page("docs/reference/what-runs-where.md", linalg::matrix()),
+        page("docs/reference/numpy.md", linalg::names()),
+        page("docs/reference/packages.md", packages::reference()),
+        page("docs/reference/command.md", command::reference(root)?),
+        page("docs/language.md", standard::page(root)?),
+    ];
+    for solver in SOLVERS {
+        let path = format!("docs/reference/{}.md", solver.package.name);
+        pages.push(Page { path, text: linalg::solver(solver) });
+    }
+    Ok(pages)
 }
 
 /// Writes each page that differs; says which.
 pub fn write(root: &Path) -> Result<String, String> {
     let pages = pages(root)?;
     let stale = stale(root, &pages);
-    for page in pages.iter().filter(|page| stale.contains(&page.path)) {
-        let path = root.join(page.path);
+    for page in pages.iter().filter(|page| stale.contains(&&*page.path)) {
+        let path = root.join(&page.path);
         let folder = path.parent().unwrap_or(root);
         fs::create_dir_all(folder)
             .and_then(|()| fs::write(&path, &page.text))
@@ -53,11 +60,11 @@ pub fn check(root: &Path) -> Result<String, String> {
     }
 }
 
-fn stale(root: &Path, pages: &[Page]) -> Vec<&'static str> {
+fn stale<'a>(root: &Path, pages: &'a [Page]) -> Vec<&'a str> {
     let differs = |page: &&Page| {
-        fs::read_to_string(root.join(page.path)).map_or(true, |text| text != page.text)
+        fs::read_to_string(root.join(&page.path)).map_or(true, |text| text != page.text)
     };
-    pages.iter().filter(differs).map(|page| page.path).collect()
+    pages.iter().filter(differs).map(|page| &*page.path).collect()
 }
 
 #[cfg(test)]
@@ -70,7 +77,7 @@ mod tests {
         fs::create_dir_all(&root).unwrap();
         fs::write(root.join("same.md"), "a\n").unwrap();
         fs::write(root.join("changed.md"), "a\n").unwrap();
-        let page = |path, text: &str| Page { path, text: text.into() };
+        let page = |path: &str, text: &str| Page { path: path.into(), text: text.into() };
         let pages = [page("same.md", "a\n"), page("changed.md", "b\n"), page("none.md", "")];
         assert_eq!(stale(&root, &pages), ["changed.md", "none.md"]);
         fs::remove_dir_all(&root).unwrap();
@@ -78,7 +85,7 @@ mod tests {
 
     #[test]
     fn pages_end_with_one_newline_and_have_no_trailing_blanks() {
-        let page = |path, text| Page { path, text };
+        let page = |path: &str, text| Page { path: path.into(), text };
         for page in [page("linalg", linalg::reference()), page("matrix", linalg::matrix())] {
             assert!(page.text.ends_with('\n') && !page.text.ends_with("\n\n"), "{}", page.path);
             assert!(page.text.lines().all(|line| line.trim_end() == line), "{}", page.path);

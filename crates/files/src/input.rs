@@ -1,4 +1,4 @@
-//! An open data file: its length is known, so that every length it claims can be checked, and its
+//! An open data file, for the readers of this crate and of others: its length is known, so that every length it claims can be checked, and its
 //! errors name the path and the byte.
 
 use rung_base::{Error, Result, memory};

@@ -9,7 +9,7 @@
 
 pub mod csv;
 mod elements;
-mod input;
+pub mod input;
 mod json;
 pub mod npy;
 pub mod npz;

@@ -62,6 +62,11 @@ pub fn write(array: &Array, path: &Path) -> Result<()> {
     })
 }
 
+/// Writes what a file of the array would hold.
+pub fn write_to(array: &Array, out: &mut dyn Write) -> io::Result<()> {
+    Plan::new(array).map_err(io::Error::other)?.write(out)
+}
+
 /// An array as it is going to be written: header and cells.
 pub(crate) struct Plan {
     header: Vec<u8>,

@@ -119,6 +119,21 @@ impl Parameter {
         Parameter { default, ..self }
     }
 
+    /// Its text, unit, range and default in one line: `how many; 0 or more; by default 8`.
+    pub fn about(&self) -> String {
+        let mut text = self.text.to_string();
+        if !self.unit.is_empty() {
+            text += &format!("; unit: {}", self.unit);
+        }
+        if let Some(range) = self.range {
+            text += &format!("; {range}");
+        }
+        if !self.default.is_empty() {
+            text += &format!("; by default {}", self.default);
+        }
+        text
+    }
+
     pub const fn at_least(self, low: f64) -> Parameter {
         let range = Some(Range { low, high: f64::INFINITY, open: false });
         Parameter { range, ..self }

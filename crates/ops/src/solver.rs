@@ -4,7 +4,7 @@
 //! file an operand comes from and where results go. Neither flags nor help are known: a front end makes
 //! them from parameters, results and these records.
 
-use crate::record::{Op, Package};
+use crate::record::{Op, Package, Parameter};
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::Result;
@@ -28,6 +28,18 @@ pub struct Named {
     pub name: &'static str,
     /// What it is, without a full stop.
     pub text: &'static str,
+    /// An array, which may go to a file; else a number.
+    pub is_array: bool,
+}
+
+/// A result that is an array.
+pub const fn array(name: &'static str, text: &'static str) -> Named {
+    Named { name, text, is_array: true }
+}
+
+/// A result that is a number.
+pub const fn number(name: &'static str, text: &'static str) -> Named {
+    Named { name, text, is_array: false }
 }
 
 /// How a shell offers an operation.
@@ -42,17 +54,25 @@ pub struct Command {
 /// How the file that is named first is read.
 #[derive(Clone, Copy)]
 pub struct Reader {
+    /// The parameter that it gives, which then has no flag.
+    pub parameter: &'static str,
     /// What it holds: `a point cloud`.
     pub what: &'static str,
     /// How names of such files end; all are read by `read`.
     pub endings: &'static [&'static str],
-    pub read: fn(&Path) -> Result<Opened>,
+    /// What may be said about reading: by keyword, as of an operation.
+    pub options: &'static [Parameter],
+    /// Reads a file, with those options that were given, by name.
+    pub read: fn(&Path, &[Given]) -> Result<Opened>,
 }
+
+/// A value for the parameter of this name.
+pub type Given = (&'static str, Value);
 
 /// What a file held.
 pub struct Opened {
     /// Values for parameters of the operation, by name.
-    pub values: Vec<(&'static str, Value)>,
+    pub values: Vec<Given>,
     /// What the operation does not need and an output keeps.
     pub kept: Box<dyn Any>,
     /// What was left out, each worth a note.

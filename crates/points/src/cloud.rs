@@ -35,6 +35,11 @@ impl<'a, T: Coordinate> Cloud<'a, T> {
         Ok(cloud)
     }
 
+    /// Coordinates that a cloud was made of before.
+    pub(crate) fn checked(coordinates: &'a [T], dimension: usize) -> Cloud<'a, T> {
+        Cloud { coordinates, dimension }
+    }
+
     /// How many points.
     pub fn len(&self) -> usize {
         self.coordinates.len() / self.dimension

@@ -9,6 +9,7 @@
 pub mod definition;
 pub mod groups;
 pub mod pruned;
+pub mod record;
 #[cfg(test)]
 mod tests;
 
@@ -83,17 +84,11 @@ pub fn sample<T: Coordinate>(
     wanted: &Wanted,
 ) -> Result<(Samples<T>, Counts)> {
     let plan = plan(cloud, wanted)?;
-    if plan.count == 0 {
-        return Ok((
-            Samples { indices: Vec::new(), radii: Vec::new(), covering: T::INFINITY },
-            Counts::default(),
-        ));
-    }
     Ok(match cloud.dimension() {
         1 if cloud.len() >= FEW => pruned::run::<T, 1>(lanes, cloud, &plan),
         2 if cloud.len() >= FEW => pruned::run::<T, 2>(lanes, cloud, &plan),
         3 if cloud.len() >= FEW => pruned::run::<T, 3>(lanes, cloud, &plan),
-        _ => definition::run(cloud, &plan),
+        _ => definition::run(cloud, &plan, |done| lanes.workers().mark(done)),
     })
 }
 
@@ -106,10 +101,10 @@ pub fn sample_plainly<T: Coordinate>(
     wanted: &Wanted,
 ) -> Result<(Samples<T>, Counts)> {
     let plan = plan(cloud, wanted)?;
-    Ok(definition::run(cloud, &plan))
+    Ok(definition::run(cloud, &plan, |_| ()))
 }
 
-fn plan<'a, T: Coordinate>(cloud: &Cloud<T>, wanted: &Wanted<'a>) -> Result<Plan<'a>> {
+pub(crate) fn plan<'a, T: Coordinate>(cloud: &Cloud<T>, wanted: &Wanted<'a>) -> Result<Plan<'a>> {
     let (points, refuse) = (cloud.len(), |text: String| Err(Error::new(ErrorKind::Argument, text)));
     if let Some(mask) = wanted.mask.filter(|mask| mask.len() != points) {
         let text = format!("a mask of {points} points");

@@ -1,13 +1,39 @@
-//! Point clouds. Nothing here knows a front end, a flag or a file: points come as slices, results go as
-//! vectors, and mistakes are errors that say what was wanted and what came.
+//! Point clouds: a solver. Its operations are plain functions on slices; their records say what a front
+//! end needs to offer them, and no front end is known here.
 //!
 //! - [`cloud`]: a cloud, checked once: its shape, and that every coordinate is a number.
-//! - [`fps`]: exact farthest point sampling.
+//! - [`fps`]: exact farthest point sampling; its record is [`fps::record`].
+//! - [`operand`]: from the arrays of a call to clouds.
+//! - [`files`], [`picture`] and [`shell`]: clouds in files, and what a shell does with them.
 #![forbid(unsafe_code)]
 
 pub mod cloud;
 pub mod coordinate;
+pub mod files;
 pub mod fps;
+pub mod operand;
+pub mod picture;
+pub mod shell;
 
 pub use cloud::Cloud;
 pub use coordinate::Coordinate;
+
+use rung_ops::record::{Op, Package};
+use rung_ops::solver::Solver;
+
+/// Package `points`.
+pub const PACKAGE: &Package = &Package::new("points", "points:");
+
+/// What front ends offer.
+pub const SOLVER: &Solver = &Solver {
+    package: PACKAGE,
+    summary: "point clouds: exact farthest point sampling",
+    introduction: "\
+A cloud is an array with a point in each row: (n 3), or of any dimension from 1 to 16. What is computed
+at f32 (`single-float` clouds, and the half widths, which are widened) or at f64 (all others) is written
+down in the order of its operations, and every rung gives those bits. Indices count rows from 0.
+",
+    operations: OPERATIONS,
+};
+
+const OPERATIONS: &[Op] = &[fps::record::FPS];

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod packages;
+pub mod solvers;
 
 pub use rung_array::{Array, Number};
 pub use rung_base::{ElementType, Error, ErrorKind, Result, Settings, Shape};

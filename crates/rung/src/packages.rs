@@ -18,6 +18,7 @@ mod safetensors;
 
 pub(crate) use explain::count_reads;
 pub(crate) use linalg::place_of;
+pub use png::save_picture;
 use rung_lisp::Lisp;
 use rung_lisp::native::Native;
 use rung_ops::Ladder;

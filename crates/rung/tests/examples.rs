@@ -1,6 +1,6 @@
 //! The examples of the table and of the packages, run as they stand in the documentation.
 
-use rung::{Options, Session, Settings, table};
+use rung::{Options, Session, Settings, solvers};
 
 fn session() -> Session {
     Session::new(&Settings::default(), Options::default())
@@ -16,7 +16,7 @@ fn printed(session: &mut Session, form: &str) -> String {
 #[test]
 fn every_example_of_the_table_gives_what_it_says() {
     let mut session = session();
-    for op in table::operations() {
+    for op in solvers::operations() {
         let (form, wanted) = op.example.split_once(" => ").expect("form => value");
         assert_eq!(printed(&mut session, form), wanted, "{form}");
     }
@@ -38,7 +38,7 @@ fn resident_session() -> Session {
 #[test]
 fn every_example_gives_the_same_where_results_stay_on_a_device() {
     let mut session = resident_session();
-    for op in table::operations() {
+    for op in solvers::operations() {
         let (form, wanted) = op.example.split_once(" => ").expect("form => value");
         assert_eq!(printed(&mut session, form), wanted, "{form}");
     }
@@ -206,7 +206,7 @@ fn tables_are_read_as_columns_or_as_a_matrix() {
 #[test]
 fn functions_of_linalg_do_not_replace_standard_ones_of_the_same_name() {
     let mut session = session();
-    for op in table::operations().filter(|op| !op.setf) {
+    for op in solvers::operations().filter(|op| !op.setf) {
         for name in op.names {
             let ours = format!("{}{name}", op.package.prefix);
             let same = format!(

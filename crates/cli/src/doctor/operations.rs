@@ -2,20 +2,21 @@
 //! empty place. Reasons are numbered, because the same one stands in many places.
 
 use super::selftest::missing;
-use rung_ops::{Rung, table};
+use rung::solvers;
+use rung_ops::Rung;
 use serde_json::json;
 use std::fmt::Write;
 
 /// The matrix, and the reasons below it.
 pub fn text() -> String {
     let mut reasons: Vec<&'static str> = Vec::new();
-    let width = table::operations().map(|op| op.name().len()).max().unwrap_or(0);
+    let width = solvers::operations().map(|op| op.name().len()).max().unwrap_or(0);
     let mut text = format!("{:<width$}", "operation");
     for rung in Rung::ALL {
         let _ = write!(text, "  {:<8}", rung.name());
     }
     let mut text = format!("{}\n", text.trim_end());
-    for op in table::operations() {
+    for op in solvers::operations() {
         let mut line = format!("{:<width$}", op.name());
         for rung in Rung::ALL {
             let cell = match missing(op, rung) {
@@ -44,7 +45,7 @@ fn number(reasons: &mut Vec<&'static str>, reason: &'static str) -> usize {
 /// One object a line: the operation, and for each rung `true` or the reason.
 pub fn json() -> String {
     let mut text = String::new();
-    for op in table::operations() {
+    for op in solvers::operations() {
         let mut object = json!({"schema": 1, "operation": op.name()});
         for rung in Rung::ALL {
             object[rung.name()] = missing(op, rung).map_or(json!(true), |reason| json!(reason));
@@ -62,7 +63,7 @@ mod tests {
     fn every_operation_has_a_line_and_every_reason_a_number() {
         let text = text();
         let lines = text.lines().take_while(|line| !line.is_empty()).count();
-        assert_eq!(lines, 1 + table::operations().count());
+        assert_eq!(lines, 1 + solvers::operations().count());
         assert!(text.contains("\n  [1] "), "{text}");
     }
 }

@@ -2,6 +2,7 @@
 //! exactness class. What `rung doctor` calls the self-test of a rung.
 
 use super::Mark;
+use rung::solvers;
 use rung_array::Array;
 use rung_base::Settings;
 use rung_device::Device;
@@ -9,7 +10,7 @@ use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_ops::record::Entry;
 use rung_ops::samples::Sample;
-use rung_ops::{Decline, Ladder, NoCaller, Op, Rung, Value, table};
+use rung_ops::{Decline, Ladder, NoCaller, Op, Rung, Value};
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,7 +63,7 @@ pub fn run(
     ladder.verify(true);
     ladder.only = Some(rung);
     let mut tested = Tested::default();
-    for op in table::operations().filter(|op| has_kernel(op, rung)) {
+    for op in solvers::operations().filter(|op| has_kernel(op, rung)) {
         tested.all += 1;
         let samples = (op.samples)();
         match samples.iter().filter(|sample| small(sample)).all(|s| right(&mut ladder, op, s)) {

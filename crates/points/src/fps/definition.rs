@@ -16,8 +16,13 @@ pub fn squared_distance<T: Coordinate>(p: &[T], c: &[T]) -> T {
 }
 
 /// Samples as the definition has them: after each, every point keeps its least squared distance to the
-/// samples; the next is the point with the greatest of these, the lowest of several.
-pub(crate) fn run<T: Coordinate>(cloud: &Cloud<T>, plan: &Plan) -> (Samples<T>, Counts) {
+/// samples; the next is the point with the greatest of these, the lowest of several. `mark` is told
+/// how much is done.
+pub(crate) fn run<T: Coordinate>(
+    cloud: &Cloud<T>,
+    plan: &Plan,
+    mark: impl Fn(f64),
+) -> (Samples<T>, Counts) {
     let points = cloud.len();
     let at_first = |i| if plan.takes_part(i) { T::INFINITY } else { T::GONE };
     let mut least: Vec<T> = (0..points).map(at_first).collect();
@@ -40,6 +45,7 @@ pub(crate) fn run<T: Coordinate>(cloud: &Cloud<T>, plan: &Plan) -> (Samples<T>, 
             *least = if d < *least { d } else { *least };
         }
         counts.distances += points as u64;
+        mark(samples.indices.len() as f64 / plan.count as f64);
     }
     samples.covering = farthest(&least).map_or(T::ZERO, |i| least[i].sqrt());
     (samples, counts)

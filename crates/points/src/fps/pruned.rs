@@ -11,7 +11,7 @@
 use super::groups::{BLOCK, Boxes, GROUP, Groups, STALE};
 use super::{Counts, Plan, Samples, definition};
 use crate::{Cloud, Coordinate};
-use rung_lanes::{Lanes, Level};
+use rung_lanes::{Lanes, Level, Workers};
 
 /// `definition::run` for D coordinates.
 pub(crate) fn run<T: Coordinate, const D: usize>(
@@ -26,19 +26,24 @@ pub(crate) fn run<T: Coordinate, const D: usize>(
     match groups.flatten() {
         Some(groups) => {
             let counts = Counts { bytes: groups.bytes(), ..Counts::default() };
-            Run { groups, level: lanes.level(), counts }.samples(cloud, plan)
+            Run { groups, level: lanes.level(), workers: lanes.workers(), counts }
+                .samples(cloud, plan)
         }
-        None => definition::run(cloud, plan),
+        None => definition::run(cloud, plan, |done| lanes.workers().mark(done)),
     }
 }
 
-struct Run<T, const D: usize> {
+/// Samples between two marks of how far the work is: at most some milliseconds.
+const MARK: usize = 64;
+
+struct Run<'a, T, const D: usize> {
     groups: Groups<T, D>,
     level: Level,
+    workers: &'a Workers,
     counts: Counts,
 }
 
-impl<T: Coordinate, const D: usize> Run<T, D> {
+impl<T: Coordinate, const D: usize> Run<'_, T, D> {
     fn samples(mut self, cloud: &Cloud<T>, plan: &Plan) -> (Samples<T>, Counts) {
         let mut samples = Samples { indices: Vec::new(), radii: Vec::new(), covering: T::INFINITY };
         let starts = self.places(&plan.start);
@@ -65,6 +70,9 @@ impl<T: Coordinate, const D: usize> Run<T, D> {
             }
             let point = cloud.point(index);
             self.choose(std::array::from_fn(|axis| point[axis]));
+            if samples.indices.len().is_multiple_of(MARK) {
+                self.workers.mark(samples.indices.len() as f64 / plan.count as f64);
+            }
         }
         samples.covering = self.farthest().map_or(T::ZERO, |place| self.groups.least[place].sqrt());
         (samples, self.counts)

@@ -69,7 +69,7 @@ fn assert_same<T: Coordinate, const D: usize>(name: &str, coordinates: &[f64], w
     let narrow: Vec<T> = coordinates.iter().map(|&x| T::of(x)).collect();
     let cloud = Cloud::new(&narrow, D).unwrap();
     let plan = plan(&cloud, wanted).unwrap();
-    let (plain, _) = definition::run(&cloud, &plan);
+    let (plain, _) = definition::run(&cloud, &plan, |_| ());
     for level in Level::available() {
         let lanes = Lanes::with(level, if level == Level::Portable { 1 } else { 2 });
         let (pruned, _) = pruned::run::<T, D>(&lanes, &cloud, &plan);

@@ -1,11 +1,12 @@
-//! Package `linalg` (nickname `la`): one function for each name in the table of operations. The
-//! argument lists, texts and checks are the records'; this file only translates values.
+//! Packages `linalg` (nickname `la`), `vec` and those of the solvers: one function for each name in the
+//! table of operations and in theirs. The argument lists, texts and checks are the records'; this file only translates values.
 
 mod values;
 
 pub use values::{array_argument, number_part, output_path, path_argument};
 
 use super::{explain::Asked, rational};
+use crate::solvers;
 use rung_array::Array;
 use rung_base::{ElementType, ErrorKind};
 use rung_lisp::lisp::{Advice, Lisp};
@@ -16,7 +17,7 @@ use rung_lisp::source::Span;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, EscapeKind, Outcome, Value, numbers, symbol, value};
 use rung_ops::record::{Arithmetic, Part, Place, Quick};
-use rung_ops::{Caller, Ladder, Op, Site, elsewhere, table};
+use rung_ops::{Caller, Ladder, Op, Site, elsewhere};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -30,7 +31,7 @@ pub fn bind(
 ) -> Vec<(Symbol, &'static Op)> {
     let mut functions = Vec::new();
     lisp.advice = Some(Advice { packages: &["LINALG", "VEC"], here: elsewhere::here });
-    for op in table::operations() {
+    for op in solvers::operations() {
         for name in op.names {
             let ladder = ladder.clone();
             let body = move |lisp: &mut Lisp, a: &[Value]| call(lisp, &ladder, extent, op, a);
@@ -84,10 +85,15 @@ pub fn place_of(lisp: &Lisp, site: Site) -> String {
 
 /// What `describe` and `documentation` show.
 fn documentation(op: &Op) -> String {
-    match op.example {
-        "" => format!("{}\nResult: {}.", op.doc, op.result),
-        example => format!("{}\nResult: {}.\nExample: {example}", op.doc, op.result),
+    let mut text = op.doc.to_string();
+    for parameter in op.parameters.iter().filter(|p| !p.text.is_empty()) {
+        text += &format!("\n{}: {}", parameter.name.to_uppercase(), parameter.about());
     }
+    text += &format!("\nResult: {}.", op.result);
+    if !op.example.is_empty() {
+        text += &format!("\nExample: {}", op.example);
+    }
+    text
 }
 
 /// The running program as the ladder sees it.

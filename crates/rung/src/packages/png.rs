@@ -57,6 +57,14 @@ fn picture(array: &Array) -> rung_base::Result<Picture> {
     Ok(Picture { width, height, color, bytes })
 }
 
+/// Writes an array as a picture.
+///
+/// # Errors
+/// A shape that is no picture's, numbers that are not 0 to 255, a file that cannot be written.
+pub fn save_picture(array: &Array, path: &Path) -> rung_base::Result<()> {
+    save(&picture(array)?, path)
+}
+
 fn not_a_picture(array: &Array, wanted: &str) -> Error {
     Error::wanted(ErrorKind::Shape, format!("write expects {wanted}"), array.shape())
 }

@@ -1,0 +1,208 @@
+//! Clouds in files: `.ply`, `.xyz` and its kin, `.npy`, `.las`, each read into a table of named columns
+//! and written from one. Every column is kept, so that a chosen point keeps its colour.
+//!
+//! What a file says is checked against what it holds before memory is asked for: a file of any bytes
+//! gives a table or an error that names the byte or the line, and takes a small multiple of its length.
+
+mod las;
+mod ply;
+mod text;
+
+use rung_array::Array;
+use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, memory, with_element};
+use rung_files::input::Input;
+use rung_files::npy;
+use std::io::Write;
+use std::path::Path;
+
+/// The names of coordinates, in order.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// What can be read, by how the name ends.
+pub const READ: &[&str] = &[".ply", ".xyz", ".txt", ".csv", ".pts", ".npy", ".las", ".laz"];
+/// What can be written; the first goes to standard output.
+pub const WRITTEN: &[&str] = &[".xyz", ".ply", ".npy", ".csv", ".txt", ".pts"];
+
+/// One value of each point, under the name that its file gives it.
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub name: String,
+    /// A vector.
+    pub cells: Array,
+}
+
+/// Points by columns of one length, x, y and z among them.
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub columns: Vec<Column>,
+    /// It came from a text, and is written as one where the format leaves the choice.
+    pub is_text: bool,
+    /// What of the file is not in the columns, each a note.
+    pub left_out: Vec<String>,
+}
+
+/// Reads a cloud of any format that is known by its name's ending.
+///
+/// # Errors
+/// An unknown ending; a file that cannot be read, or whose bytes are not what its format says.
+pub fn read(path: &Path) -> Result<Table> {
+    match rung_ops::solver::ending(path, READ) {
+        Some(".ply") => ply::read(path),
+        Some(".npy") => of_matrix(path),
+        Some(".las") => las::read(path),
+        Some(".laz") => Err(Error::in_data_file(path, None, "packed las files are not read")
+            .hint("unpack it first: las2las and PDAL write .las")),
+        Some(_) => text::read(path),
+        None => {
+            let text =
+                format!("{}: a cloud's name ends with one of {}", path.display(), READ.join(" "));
+            Err(Error::new(ErrorKind::Argument, text))
+        }
+    }
+}
+
+impl Table {
+    /// Writes the cloud in the format of an ending of `WRITTEN`.
+    ///
+    /// # Errors
+    /// What `out` fails with.
+    pub fn write(&self, ending: &str, out: &mut dyn Write) -> Result<()> {
+        match ending {
+            ".ply" => ply::write(self, out),
+            ".npy" => npy::write_to(&self.matrix(self.columns.len())?, out),
+            ".csv" => text::write(self, ",", out),
+            _ => text::write(self, " ", out),
+        }
+        .map_err(|e| Error::new(ErrorKind::File, e.to_string()))
+    }
+
+    /// How many points.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.cells.size())
+    }
+
+    /// How many of the first columns are coordinates.
+    fn dimension(&self) -> usize {
+        let named = self.columns.iter().zip(AXES);
+        named.take_while(|(column, axis)| column.name == *axis).count()
+    }
+
+    /// The coordinates, (n d): at f32 where all are, else at f64.
+    pub fn points(&self) -> Result<Array> {
+        self.matrix(self.dimension())
+    }
+
+    /// The first columns side by side.
+    fn matrix(&self, columns: usize) -> Result<Array> {
+        let columns = &self.columns[..columns];
+        let narrow = columns.iter().all(|column| column.cells.element_type() == ElementType::F32);
+        if narrow { joined::<f32>(columns) } else { joined::<f64>(columns) }
+    }
+
+    /// These rows of every column, in this order.
+    pub fn chosen(&self, rows: &[i64]) -> Result<Table> {
+        let of = |column: &Column| {
+            let cells = with_element!(column.cells.element_type(), T => {
+                gathered::<T>(&column.cells, rows)
+            })?;
+            Ok(Column { name: column.name.clone(), cells })
+        };
+        let columns = self.columns.iter().map(of).collect::<Result<_>>()?;
+        Ok(Table { columns, is_text: self.is_text, left_out: Vec::new() })
+    }
+
+    /// The columns that a reader found, with x, y and z first.
+    fn new(mut columns: Vec<Column>, is_text: bool) -> Table {
+        let place = |column: &Column| {
+            AXES.iter().position(|axis| column.name == *axis).unwrap_or(AXES.len())
+        };
+        columns.sort_by_key(place);
+        Table { columns, is_text, left_out: Vec::new() }
+    }
+}
+
+fn joined<T: Element + rung_array::Convert>(columns: &[Column]) -> Result<Array> {
+    let rows = columns.first().map_or(0, |column| column.cells.size());
+    let cells = columns.iter().map(|column| column.cells.convert(T::TYPE));
+    let cells = cells.collect::<Result<Vec<Array>>>()?;
+    let shape = Shape::new([rows, columns.len()])?;
+    Array::build::<T>(shape, |out| {
+        for (at, column) in cells.iter().enumerate() {
+            let values = column.as_slice::<T>().unwrap_or_default();
+            out.iter_mut().skip(at).step_by(cells.len()).zip(values).for_each(|(o, x)| *o = *x);
+        }
+    })
+}
+
+fn gathered<T: Element>(cells: &Array, rows: &[i64]) -> Result<Array> {
+    let all = cells.as_slice::<T>().unwrap_or_default();
+    let cell = |row: &i64| usize::try_from(*row).ok().and_then(|row| all.get(row)).copied();
+    let found: Vec<T> = rows.iter().filter_map(cell).collect();
+    match found.len() == rows.len() {
+        true => Array::vector(&found),
+        false => Err(Error::new(ErrorKind::Internal, "a chosen row is not in the file")),
+    }
+}
+
+/// A column of a matrix whose columns have no names.
+fn numbered(at: usize) -> String {
+    AXES.get(at).map_or_else(|| format!("column-{}", at + 1), |axis| (*axis).to_string())
+}
+
+/// A `.npy` file of shape (n d): the first three columns are coordinates, the others are kept.
+fn of_matrix(path: &Path) -> Result<Table> {
+    let array = npy::read(path)?;
+    let [rows, columns] = array.shape()[..] else {
+        let text = format!("points are an array of shape (n d): got {}", array.shape());
+        return Err(Error::in_data_file(path, None, text));
+    };
+    if columns == 0 || columns > MOST_COLUMNS {
+        let text = format!("a point has 1 to {MOST_COLUMNS} columns: got shape {}", array.shape());
+        return Err(Error::in_data_file(path, None, text));
+    }
+    let column = |at: usize| {
+        let cells = with_element!(array.element_type(), T => {
+            let mut cells = memory::room::<T>(rows, || format!("a column of {rows} points"))?;
+            cells.extend(array.view::<T>().iter().skip(at).step_by(columns));
+            Array::vector(&cells)
+        })?;
+        Ok(Column { name: numbered(at), cells })
+    };
+    Ok(Table::new((0..columns).map(column).collect::<Result<_>>()?, false))
+}
+
+/// Columns of a file: more is a mistake in its header rather than a cloud.
+const MOST_COLUMNS: usize = 1024;
+
+/// The bytes of a whole file.
+fn whole(path: &Path) -> Result<Vec<u8>> {
+    let mut input = Input::open(path)?;
+    let length = input.length;
+    input.bytes(length, "the file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_rows_keep_every_column() {
+        let column = |name: &str, cells| Column { name: name.into(), cells };
+        let columns = vec![
+            column("red", Array::vector(&[1u8, 2, 3]).unwrap()),
+            column("y", Array::vector(&[4.0f32, 5.0, 6.0]).unwrap()),
+            column("x", Array::vector(&[7.0f32, 8.0, 9.0]).unwrap()),
+        ];
+        let table = Table::new(columns, true);
+        let names: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
+        assert_eq!(names, ["x", "y", "red"]);
+        let points = table.points().unwrap();
+        assert_eq!(points.as_slice::<f32>().unwrap(), [7.0, 4.0, 8.0, 5.0, 9.0, 6.0]);
+        let chosen = table.chosen(&[2, 0]).unwrap();
+        assert_eq!(chosen.columns[2].cells.as_slice::<u8>().unwrap(), [3, 1]);
+        let mut text = Vec::new();
+        chosen.write(".xyz", &mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "# x y red\n9 6 3\n7 4 1\n");
+        assert!(table.chosen(&[3]).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! From the arrays of a call to clouds: shapes, element types, what is no number, masks. Everything
+//! here is checked before a rung is asked.
+
+use crate::Cloud;
+use crate::cloud::MOST_DIMENSIONS;
+use rung_array::Array;
+use rung_base::{ElementType, Error, ErrorKind, Result, memory};
+use rung_ops::call::{Call, at_type};
+
+/// Points of a call: one a row, packed, at the type in which they are computed with.
+pub struct Points {
+    pub array: Array,
+    /// Rows that hold NaN or infinity, where those are left out.
+    pub dropped: Option<Vec<bool>>,
+}
+
+/// The points of an array.
+///
+/// # Errors
+/// A shape that is not (n d), d from 1 to 16; unless `drops`, a coordinate that is NaN or infinite;
+/// an extent whose squared diagonal is beyond the type.
+pub fn points(array: &Array, drops: bool) -> Result<Points> {
+    let [rows, columns] = array.shape()[..] else {
+        let text = "points are an array of shape (n d), one a row";
+        return Err(Error::wanted(ErrorKind::Shape, text, array.shape()));
+    };
+    if columns == 0 || columns > MOST_DIMENSIONS {
+        let text = format!("a point has 1 to {MOST_DIMENSIONS} coordinates, in shape (n d)");
+        let e = Error::wanted(ErrorKind::Shape, text, array.shape());
+        let turned = (1..=MOST_DIMENSIONS).contains(&rows);
+        return Err(if turned { e.hint("one point a row: transpose it") } else { e });
+    }
+    let packed = at_type(array, computed_at(array.element_type()))?.to_contiguous()?;
+    match packed.element_type() {
+        ElementType::F32 => checked::<f32>(packed, columns, drops),
+        _ => checked::<f64>(packed, columns, drops),
+    }
+}
+
+/// Floats of 32 bits at most are computed with at f32, everything else at f64.
+fn computed_at(t: ElementType) -> ElementType {
+    match t {
+        ElementType::F32 | ElementType::BF16 | ElementType::F16 => ElementType::F32,
+        _ => ElementType::F64,
+    }
+}
+
+fn checked<T: crate::Coordinate>(array: Array, columns: usize, drops: bool) -> Result<Points> {
+    let coordinates = array.as_slice::<T>().unwrap_or_default();
+    let whole = |row: &[T]| row.iter().all(|x| x.is_finite());
+    if !drops || whole(coordinates) {
+        Cloud::new(coordinates, columns)?;
+        return Ok(Points { array, dropped: None });
+    }
+    let rows = || coordinates.chunks_exact(columns);
+    let dropped = memory::collected(rows().map(|row| !whole(row)), || "the rows left out".into())?;
+    // Rows that are left out lie on one that is not, so that the box stays that of the others.
+    let zeros = [T::ZERO; MOST_DIMENSIONS];
+    let stand_in = rows().find(|row| whole(row)).unwrap_or(&zeros[..columns]);
+    let kept = Array::build::<T>(array.shape().clone(), |out| {
+        for (out, row) in out.chunks_exact_mut(columns).zip(rows()) {
+            out.copy_from_slice(if whole(row) { row } else { stand_in });
+        }
+    })?;
+    Cloud::new(kept.as_slice::<T>().unwrap_or_default(), columns)?;
+    Ok(Points { array: kept, dropped: Some(dropped) })
+}
+
+/// Which of `rows` points take part: those that are not 0 in the mask, and not dropped.
+pub fn taking_part(
+    mask: Option<&Array>,
+    dropped: Option<Vec<bool>>,
+    rows: usize,
+) -> Result<Option<Vec<bool>>> {
+    let Some(mask) = mask else {
+        return Ok(dropped.map(|dropped| dropped.into_iter().map(|gone| !gone).collect()));
+    };
+    if mask.shape()[..] != [rows] {
+        let text = format!("mask has shape ({rows}), one for each point");
+        return Err(Error::wanted(ErrorKind::Shape, text, mask.shape()));
+    }
+    let mut kept = memory::room(rows, || format!("a mask of {rows} points"))?;
+    kept.extend(mask.numbers().map(|x| x.to_f64() != 0.0));
+    for (kept, gone) in kept.iter_mut().zip(dropped.unwrap_or_default()) {
+        *kept &= !gone;
+    }
+    Ok(Some(kept))
+}
+
+/// The first operand of a call that was prepared from `points`.
+pub fn cloud<T: crate::Coordinate>(call: &Call) -> Cloud<'_, T> {
+    let array = &call.operands[0];
+    Cloud::checked(array.as_slice::<T>().unwrap_or_default(), array.shape()[1])
+}
+
+/// What a call's `prepare` left for its rungs.
+pub fn asked<T: 'static>(call: &Call) -> Result<&T> {
+    let asked = match &call.detail {
+        rung_ops::call::Detail::Solver(asked) => asked.downcast_ref(),
+        _ => None,
+    };
+    asked.ok_or_else(|| Error::new(ErrorKind::Internal, "a call without what is asked"))
+}

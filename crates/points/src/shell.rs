@@ -1,0 +1,60 @@
+//! What a shell needs for clouds: how one comes from a file, how chosen points go into one, and what a
+//! picture shows. The records of the operations name what fits them.
+
+use crate::files::{READ, Table, WRITTEN, read};
+use crate::picture;
+use rung_array::Array;
+use rung_base::{ElementType, Result};
+use rung_ops::Value;
+use rung_ops::record::{Kind, Parameter, keyword};
+use rung_ops::solver::{Finished, Given, Opened, Picture, Reader, Writer};
+use std::io::Write;
+use std::path::Path;
+
+/// A cloud of a file.
+pub const CLOUD: Reader = Reader {
+    parameter: "points",
+    what: "a point cloud",
+    endings: READ,
+    options: &[TYPE],
+    read: open,
+};
+
+const TYPE: Parameter = keyword("type", Kind::Choice(&["f32", "f64"]))
+    .says("the width at which the coordinates are computed with")
+    .default("that of the file, f64 of texts");
+
+/// The points whose rows the first result has, with everything that their file says of them.
+pub const CHOSEN: Writer = Writer {
+    what: "the chosen points, with all their columns",
+    endings: WRITTEN,
+    write: write_chosen,
+};
+
+pub const MARKED: Picture =
+    Picture { what: "the cloud with the chosen points, the first blue, the last orange", draw };
+
+fn open(path: &Path, options: &[Given]) -> Result<Opened> {
+    let table = read(path)?;
+    let mut points = table.points()?;
+    for (_, value) in options {
+        if let Value::Keyword(word) = value {
+            points = points.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;
+        }
+    }
+    let notes = table.left_out.clone();
+    let values = vec![(CLOUD.parameter, Value::Array(points))];
+    Ok(Opened { values, kept: Box::new(table), notes })
+}
+
+fn write_chosen(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
+    let chosen = finished.array(0)?;
+    let table = finished.kept::<Table>()?;
+    table.chosen(chosen.as_slice::<i64>().unwrap_or_default())?.write(ending, out)
+}
+
+fn draw(finished: &Finished) -> Result<Array> {
+    let chosen = finished.array(0)?;
+    let points = finished.kept::<Table>()?.points()?;
+    picture::draw(&points, chosen.as_slice::<i64>().unwrap_or_default())
+}

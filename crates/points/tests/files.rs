@@ -1,0 +1,346 @@
+//! Clouds in files: each format gives the points that are in it, written and read again they are the
+//! same, and a file of any bytes gives a cloud or an error: cut off anywhere, broken at random, or
+//! announcing more than it holds.
+
+use rung_array::Number;
+use rung_base::{Error, ErrorKind, Result};
+use rung_points::files::{READ, Table, WRITTEN, read};
+use std::path::{Path, PathBuf};
+
+/// An empty folder of this test's own, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("rung-points-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    /// Writes a file anew and reads it as a cloud.
+    fn read(&self, name: &str, bytes: &[u8]) -> Result<Table> {
+        let path = self.0.join(name);
+        let _ = std::fs::remove_file(&path);
+        std::fs::write(&path, bytes).unwrap();
+        read(&path)
+    }
+
+    fn error(&self, name: &str, bytes: &[u8]) -> Error {
+        match self.read(name, bytes) {
+            Ok(_) => panic!("read: {}", String::from_utf8_lossy(bytes)),
+            Err(e) => e,
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn numbers(table: &Table) -> Vec<f64> {
+    table.points().unwrap().numbers().map(Number::to_f64).collect()
+}
+
+fn names(table: &Table) -> Vec<&str> {
+    table.columns.iter().map(|column| &*column.name).collect()
+}
+
+const ASCII: &str = "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 2\n\
+    property float x\nproperty float y\nproperty float z\nproperty uchar red\n\
+    element face 1\nproperty list uchar int vertex_indices\nend_header\n\
+    0 0.5 -1e3 255\n3 4 5 7\n3 0 1 0\n";
+
+/// A binary file in which another element with a list stands before the vertices.
+fn binary(big: bool) -> Vec<u8> {
+    let form = if big { "binary_big_endian" } else { "binary_little_endian" };
+    let mut bytes = format!(
+        "ply\nformat {form} 1.0\nelement strip 2\nproperty list ushort short corners\n\
+         element vertex 2\nproperty int8 kind\nproperty double x\nproperty double y\n\
+         property double z\nproperty list uint8 float weights\nend_header\n"
+    )
+    .into_bytes();
+    let mut put = |b: &[u8]| bytes.extend(b);
+    macro_rules! number {
+        ($x:expr) => {
+            if big { put(&$x.to_be_bytes()) } else { put(&$x.to_le_bytes()) }
+        };
+    }
+    for corners in [3u16, 0] {
+        number!(corners);
+        (0..corners).for_each(|_| number!(7i16));
+    }
+    for vertex in 0..2 {
+        number!((-3i8));
+        (0..3).for_each(|axis| number!(f64::from(vertex * 3 + axis)));
+        number!((vertex as u8));
+        (0..vertex).for_each(|_| number!(0.5f32));
+    }
+    bytes
+}
+
+/// A las file of version 1.2, format 0, with so many points at (i, 2i, 3i) / 100 + 1000.
+fn las(count: u32) -> Vec<u8> {
+    let mut bytes = vec![0; 227];
+    bytes[..4].copy_from_slice(b"LASF");
+    (bytes[24], bytes[25]) = (1, 2);
+    bytes[94..96].copy_from_slice(&227u16.to_le_bytes());
+    bytes[96..100].copy_from_slice(&227u32.to_le_bytes());
+    bytes[105..107].copy_from_slice(&20u16.to_le_bytes());
+    bytes[107..111].copy_from_slice(&count.to_le_bytes());
+    for axis in 0..3 {
+        bytes[131 + 8 * axis..139 + 8 * axis].copy_from_slice(&0.01f64.to_le_bytes());
+        bytes[155 + 8 * axis..163 + 8 * axis].copy_from_slice(&1000f64.to_le_bytes());
+    }
+    for i in 0..count as i32 {
+        for axis in 1..=3 {
+            bytes.extend((i * axis).to_le_bytes());
+        }
+        bytes.extend([5, 1, 0, 2, 0, 0, 0, 0]);
+    }
+    bytes
+}
+
+#[test]
+fn vertices_are_read_by_name_in_all_three_forms() {
+    let folder = Folder::new("ply");
+    let table = folder.read("a.ply", ASCII.as_bytes()).unwrap();
+    assert_eq!(names(&table), ["x", "y", "z", "red"]);
+    assert_eq!(numbers(&table), [0.0, 0.5, -1000.0, 3.0, 4.0, 5.0]);
+    assert_eq!(table.columns[3].cells.as_slice::<u8>().unwrap(), [255, 7]);
+    assert_eq!(table.left_out, ["1 of element face"]);
+    let dos = ASCII.replace('\n', "\r\n");
+    assert_eq!(numbers(&folder.read("a.PLY", dos.as_bytes()).unwrap()), numbers(&table));
+    for big in [false, true] {
+        let table = folder.read("b.ply", &binary(big)).unwrap();
+        assert_eq!(names(&table), ["x", "y", "z", "kind"]);
+        assert_eq!(numbers(&table), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(table.columns[3].cells.as_slice::<i32>().unwrap(), [-3, -3]);
+        assert_eq!(table.left_out, ["the lists weights of the vertices", "2 of element strip"]);
+    }
+}
+
+#[test]
+fn texts_are_read_with_any_separator_names_and_counts() {
+    let folder = Folder::new("text");
+    let same = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    for (name, text) in [
+        ("a.xyz", "1 2 3\n4 5 6\n"),
+        ("a.txt", "# cloud\n\n1\t2\t3 // first\n 4;5;6"),
+        ("a.csv", "x,y,z\n1,2,3\n4,5,6\n"),
+        ("a.csv", "Z,X,Y\r\n3,1,2\r\n6,4,5\r\n"),
+        ("a.pts", "2\n1 2 3\n4 5 6\n"),
+    ] {
+        assert_eq!(numbers(&folder.read(name, text.as_bytes()).unwrap()), same, "{text:?}");
+    }
+    let table = folder.read("a.xyz", b"1 2 3 9\n4 5 6 8\n").unwrap();
+    assert_eq!(names(&table), ["x", "y", "z", "column-4"]);
+    assert_eq!(numbers(&folder.read("a.xyz", b"1 2\n3 4\n").unwrap()), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(folder.read("a.xyz", b"# nothing\n").unwrap().points().unwrap().shape()[..], [0, 3]);
+    let cases: [(&str, &[u8], &str); 6] = [
+        ("a.xyz", b"1 2 3\n4 5\n", "2: expected 3 numbers: got 2"),
+        ("a.xyz", b"1 2 3\n4 x 6\n", "2: expected a number: got \"x\""),
+        ("a.xyz", b"1 2 3\n4 \xff 6\n", "2: not UTF-8"),
+        ("a.csv", b"a,b,c\n1,2,3\n", "1: no column is named x"),
+        ("a.pts", b"3\n1 2 3\n", "1: 3 points are announced: got 1"),
+        ("a.pts", b"-1\n1 2 3\n", "1: expected the count of the points: got \"-1\""),
+    ];
+    for (name, bytes, wanted) in cases {
+        let e = folder.error(name, bytes);
+        assert!(e.message().ends_with(&format!("{name}:{wanted}")), "{e}");
+        assert_eq!(e.kind(), ErrorKind::Format);
+    }
+}
+
+#[test]
+fn las_points_are_scaled_and_moved_in_f64() {
+    let folder = Folder::new("las");
+    let table = folder.read("a.las", &las(3)).unwrap();
+    assert_eq!(names(&table), ["x", "y", "z", "intensity", "class"]);
+    assert_eq!(numbers(&table)[3..6], [1000.01, 1000.02, 1000.03]);
+    assert_eq!(table.columns[3].cells.as_slice::<i32>().unwrap(), [261; 3]);
+    assert_eq!(table.columns[4].cells.as_slice::<u8>().unwrap(), [2; 3]);
+    let with = |at: usize, value: &[u8]| {
+        let mut bytes = las(3);
+        bytes[at..at + value.len()].copy_from_slice(value);
+        folder.error("a.las", &bytes).message().to_string()
+    };
+    let many = u32::MAX.to_le_bytes();
+    assert!(with(107, &many).contains("4294967295 points are announced: the file has room for 3"));
+    assert!(with(96, &many).contains("the points begin at byte 4294967295 of 287"));
+    assert!(with(104, &[0x80]).contains("packed points are not read"));
+    assert!(with(104, &[11]).contains("expected a point format of 0 to 10: got 11"));
+    assert!(with(105, &[0, 0]).contains("points of format 0 take 20 bytes: got 0"));
+    assert!(with(24, &[2]).contains("expected version 1.0 to 1.4: got 2.2"));
+    assert!(with(131, &f64::NAN.to_le_bytes()).contains("a scale or an offset is NaN"));
+    assert!(folder.error("a.laz", &las(3)).hint_text().unwrap().contains("unpack it first"));
+}
+
+#[test]
+fn ply_headers_that_lie() {
+    let folder = Folder::new("lies");
+    let head = |middle: &str| format!("ply\nformat ascii 1.0\n{middle}end_header\n");
+    let xyz = "property float x\nproperty float y\nproperty float z\n";
+    let cases = [
+        ("plx\n".to_string(), "expected a ply file: it does not begin with the line ply"),
+        ("ply\n".into(), "the header has no end"),
+        ("ply\nend_header\n".into(), "no line says the format"),
+        (head("").replace("1.0", "2.0"), "expected version 1.0: got 2.0"),
+        (head("").replace("ascii", "text"), "an unknown format: \"text\""),
+        (head(""), "there is no element vertex"),
+        (head("element vertex -1\n"), "the count of element vertex is no size: -1"),
+        (head("property float x\n"), "a property before any element"),
+        (head("element vertex 1\nproperty half x\n"), "an unknown type: \"half\""),
+        (
+            head("element vertex 1\nproperty float x\nproperty int x\n"),
+            "the property x stands twice",
+        ),
+        (head("element vertex 1\nproperty list float int x\n"), "a list whose count is no integer"),
+        (
+            head("element vertex 1\nproperty float x\n"),
+            "the vertices have no properties x, y and z",
+        ),
+        (head("nonsense\n"), "a line of the header that means nothing: \"nonsense\""),
+        (
+            head(&format!("element vertex 1000000000000\n{xyz}")),
+            "1000000000000 of element vertex take 6000000000000 bytes or more: the file has 1 left",
+        ),
+        (
+            head(&format!("element face 9\nproperty list int int i\nelement vertex 1\n{xyz}")),
+            "9 of element face take 18 bytes or more: the file has 1 left",
+        ),
+        (
+            head(&format!("element vertex 1\n{xyz}")) + "1 2 x\n",
+            "expected a number of type float: got \"x\"",
+        ),
+        (
+            head(&format!("element face 1\nproperty list int int i\nelement vertex 1\n{xyz}"))
+                + "-1 1 2 3\n",
+            "a list of -1 items",
+        ),
+        (
+            head(&format!("element face 1\nproperty list int int i\nelement vertex 1\n{xyz}"))
+                + "1000000000 1 2 3\n",
+            "the file ends too early",
+        ),
+    ];
+    for (text, wanted) in cases {
+        let e = folder.error("a.ply", text.as_bytes());
+        let place = e.file().unwrap();
+        assert_eq!(place.reason, wanted, "{text}");
+        assert!(place.offset.is_some(), "{text}");
+    }
+    // Elements without a property take no time, however many.
+    let none = head(&format!("element ghost 18446744073709551615\nelement vertex 0\n{xyz}"));
+    assert_eq!(folder.read("a.ply", none.as_bytes()).unwrap().rows(), 0);
+    let list = binary(false);
+    let cut = &list[..list.len() - 1];
+    assert_eq!(folder.error("a.ply", cut).file().unwrap().reason, "the file ends too early");
+}
+
+/// A small file of each format.
+fn samples(folder: &Folder) -> Vec<(&'static str, Vec<u8>)> {
+    let table = folder.read("s.ply", ASCII.as_bytes()).unwrap();
+    let mut npy = Vec::new();
+    table.write(".npy", &mut npy).unwrap();
+    vec![
+        ("a.ply", ASCII.into()),
+        ("b.ply", binary(false)),
+        ("c.ply", binary(true)),
+        ("a.las", las(5)),
+        ("a.npy", npy),
+        ("a.xyz", b"1 2 3\n-4.5e1 5 6\n0.1 0.2 0.3\n".to_vec()),
+        ("a.pts", b"2\n1 2 3\n4 5 6\n".to_vec()),
+        ("a.csv", b"x,y,z,red\n1,2,3,4\n5,6,7,8\n".to_vec()),
+    ]
+}
+
+#[test]
+fn a_file_cut_off_at_any_byte_gives_an_error_or_fewer_points() {
+    let folder = Folder::new("cut");
+    for (name, bytes) in samples(&folder) {
+        let whole = folder.read(name, &bytes).unwrap().rows();
+        for length in 0..bytes.len() {
+            match folder.read(name, &bytes[..length]) {
+                Ok(table) => assert!(table.rows() <= whole, "{name} cut to {length} bytes"),
+                Err(e) => assert_eq!(e.kind(), ErrorKind::Format, "{name} cut to {length}: {e}"),
+            }
+        }
+    }
+}
+
+/// xorshift64*.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % limit.max(1)
+    }
+}
+
+#[test]
+fn a_file_broken_at_random_gives_an_error_or_points() {
+    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_201);
+    println!("SEED={seed}");
+    let mut random = Random(seed);
+    let folder = Folder::new("broken");
+    for (name, bytes) in samples(&folder) {
+        let mut refused = 0;
+        for _ in 0..1200 {
+            let mut broken = bytes.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(broken.len());
+                match random.below(3) {
+                    0 => broken[at] = random.below(256) as u8,
+                    1 => drop(broken.remove(at)),
+                    _ => broken.insert(at, b"0123456789-. \n"[random.below(14)]),
+                }
+            }
+            match folder.read(name, &broken) {
+                Ok(table) => assert!(table.points().is_ok(), "{name}"),
+                Err(e) => {
+                    refused += 1;
+                    let known = matches!(e.kind(), ErrorKind::Format | ErrorKind::Memory);
+                    assert!(known, "{name}: {e}");
+                }
+            }
+        }
+        println!("{name}: {refused} of 1200 refused");
+        assert!(refused > 100, "{name}: {refused}");
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let folder = Folder::new("again");
+    for (name, bytes) in samples(&folder) {
+        let table = folder.read(name, &bytes).unwrap();
+        for ending in WRITTEN {
+            let mut written = Vec::new();
+            table.write(ending, &mut written).unwrap();
+            // A count line is what only we would have to know.
+            let ending = if *ending == ".pts" { ".xyz" } else { ending };
+            let again = folder.read(&format!("again{ending}"), &written).unwrap();
+            assert_eq!(numbers(&again), numbers(&table), "{name} as {ending}");
+            assert_eq!(again.columns.len(), table.columns.len(), "{name} as {ending}");
+        }
+    }
+}
+
+#[test]
+fn what_no_reader_takes_is_said() {
+    let e = read(Path::new("cloud.obj")).unwrap_err();
+    assert!(e.message().contains("a cloud's name ends with one of .ply .xyz"), "{e}");
+    for ending in READ.iter().filter(|ending| **ending != ".laz") {
+        let path = format!("/no/such/cloud{ending}");
+        assert_eq!(read(Path::new(&path)).unwrap_err().kind(), ErrorKind::File, "{ending}");
+    }
+    let folder = Folder::new("none");
+    std::os::unix::fs::symlink("/dev/zero", folder.0.join("zero.ply")).unwrap();
+    assert_eq!(read(&folder.0.join("zero.ply")).unwrap_err().kind(), ErrorKind::File);
+}

@@ -1,0 +1,105 @@
+//! The solver's records: complete, and every rung gives the bits of the definition.
+
+use rung_array::{Array, Number};
+use rung_base::{Settings, Shape};
+use rung_lanes::Lanes;
+use rung_ops::trial::{Trial, is_complete};
+use rung_ops::{Decline, Ladder, NoCaller, Op, Value};
+use rung_points::SOLVER;
+use std::collections::HashSet;
+
+#[test]
+fn names_are_unique_and_every_record_is_complete() {
+    let mut names = HashSet::new();
+    for op in SOLVER.operations {
+        op.names.iter().for_each(|name| assert!(names.insert(name), "{name} stands twice"));
+        is_complete(op);
+        assert!(!op.results.is_empty(), "{}: its results have names", op.name());
+        for parameter in op.parameters {
+            assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
+        }
+    }
+}
+
+#[test]
+fn every_rung_gives_the_bits_of_the_definition() {
+    let mut trial = Trial::new();
+    for (number, op) in SOLVER.operations.iter().enumerate() {
+        trial.every_rung(op, number);
+    }
+}
+
+fn ladder() -> Ladder {
+    let off = || Decline::Off("test");
+    Ladder::with_rungs(&Settings::default(), Some(Lanes::new(2)), Err(off()), Err(off()))
+}
+
+fn operation(name: &str) -> &'static Op {
+    SOLVER.operations.iter().find(|op| op.names.contains(&name)).unwrap()
+}
+
+fn array(elements: &[f64], extents: &[usize]) -> Value {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    Value::Array(Array::from_slice(elements, shape).unwrap())
+}
+
+fn word(name: &'static str) -> Value {
+    Value::Keyword(name.into())
+}
+
+/// What a call that fails says, and its hint.
+fn error(name: &str, values: Vec<Value>) -> (String, String) {
+    let e = ladder().call(operation(name), values, &mut NoCaller).map(|_| ()).unwrap_err();
+    (e.message().to_string(), e.hint_text().unwrap_or_default().to_string())
+}
+
+#[test]
+fn mistakes_say_what_was_wanted_and_what_came() {
+    let cloud = || array(&[0.0, 0.0, 1.0, 0.0, 5.0, 0.0], &[3, 2]);
+    let of = |name: &'static str, value: Value| error("fps", vec![cloud(), word(name), value]).0;
+    let number = |x| Value::Number(Number::F64(x));
+    assert_eq!(of("k", Value::integer(-1)), "k must be 0 or more: got -1");
+    assert_eq!(of("ratio", number(1.5)), "ratio must be above 0, 1 at most: got 1.5");
+    assert_eq!(of("ratio", number(0.0)), "ratio must be above 0, 1 at most: got 0.0");
+    assert_eq!(of("radius", number(f64::NAN)), "radius must be 0 or more: got NaN");
+    let from =
+        |start| error("fps", vec![cloud(), word("k"), Value::integer(2), word("start"), start]).0;
+    assert_eq!(from(Value::integer(-2)), "start must be 0 or more: got -2");
+    assert_eq!(from(Value::integer(3)), "start must be below 3, the number of points: got 3");
+    assert_eq!(from(word("last")), "expected start to be indices or :random: got :last");
+    let (text, hint) = error("fps", vec![cloud()]);
+    assert_eq!(text, "how many samples is not said");
+    assert!(hint.starts_with("k says how many"), "{hint}");
+}
+
+#[test]
+fn what_is_no_cloud_is_refused() {
+    let k = || [word("k"), Value::integer(1)];
+    let of = |points| error("fps", [vec![points], k().to_vec()].concat());
+    let (text, hint) = of(array(&[0.0; 51], &[3, 17]));
+    assert_eq!(text, "a point has 1 to 16 coordinates, in shape (n d): got (3 17)");
+    assert_eq!(hint, "one point a row: transpose it");
+    assert_eq!(
+        of(array(&[0.0; 3], &[3])).0,
+        "points are an array of shape (n d), one a row: got (3)"
+    );
+    let (text, hint) = of(array(&[0.0, f64::NAN, 1.0, f64::INFINITY], &[2, 2]));
+    assert_eq!(text, "2 coordinates are NaN or infinite, the first of point 0");
+    assert_eq!(hint, "leave those points out: nonfinite drop");
+    assert_eq!(of(array(&[], &[0, 3])).0, "no points to choose from");
+}
+
+/// A row with NaN takes no part, and indices still count it.
+#[test]
+fn dropped_rows_are_never_chosen_and_keep_their_numbers() {
+    let cloud = array(&[f64::NAN, 0.0, 1.0, 0.0, 5.0, f64::INFINITY, 9.0, 0.0, 2.0, 0.0], &[5, 2]);
+    let words = [word("k"), Value::integer(9), word("nonfinite"), word("drop")];
+    let values = [vec![cloud], words.to_vec()].concat();
+    let results = ladder().call(operation("fps"), values, &mut NoCaller).unwrap();
+    let [Value::Array(indices), Value::Array(radii), Value::Number(covering)] = &results[..] else {
+        panic!("{results:?}")
+    };
+    assert_eq!(indices.as_slice::<i64>().unwrap(), [1, 3, 4]);
+    assert_eq!(radii.as_slice::<f64>().unwrap(), [f64::INFINITY, 8.0, 1.0]);
+    assert_eq!(covering.to_f64(), 0.0);
+}
