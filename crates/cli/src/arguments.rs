@@ -8,6 +8,7 @@ use crate::commands::{self, Command};
 use crate::failure::Failure;
 use crate::flags::{self, Flag, Given, Takes};
 use crate::request::{Help, Request};
+use crate::solvers::{self, Offered};
 use rung_base::settings::Origin;
 use std::ffi::{OsStr, OsString};
 
@@ -33,6 +34,8 @@ impl Typed {
 pub struct Line {
     /// The command; none means that the files are run.
     pub command: Option<&'static Command>,
+    /// The solver that is asked, with its own flags.
+    pub solver: Option<solvers::Asked>,
     /// Files, topics and the like.
     pub words: Vec<OsString>,
     /// What comes after `--`.
@@ -99,7 +102,20 @@ pub fn command_named(arguments: &[OsString]) -> Option<&'static Command> {
 }
 
 fn positional(line: &mut Line, word: &OsStr) {
-    let command = word.to_str().and_then(commands::find);
+    let text = word.to_str().unwrap_or("");
+    if let Some(asked) = line.solver.as_mut().filter(|_| line.words.is_empty()) {
+        let operation = solvers::operation(asked.solver, text);
+        if asked.operation.is_none() && operation.is_some() {
+            asked.operation = operation;
+            return;
+        }
+    }
+    let begins = line.command.is_none() && line.solver.is_none() && line.words.is_empty();
+    if let Some(solver) = solvers::find(text).filter(|_| begins) {
+        line.solver = Some(solvers::Asked::new(solver));
+        return;
+    }
+    let command = commands::find(text).filter(|_| line.solver.is_none());
     match command {
         Some(command) if line.command.is_none() && line.words.is_empty() => {
             line.command = Some(command);
@@ -117,9 +133,13 @@ fn long<'a>(
         Some((name, value)) => (name, Some(value.to_string())),
         None => (name, None),
     };
+    if let Some(flag) = line.solver.as_ref().and_then(|asked| asked.flag(name)) {
+        return solver_s(line, flag, value, rest);
+    }
     let Some((flag, negated)) = flags::find(name) else {
         let failure = Failure::usage(format!("unknown flag {name}"));
-        return Err(match flags::suggestion(name) {
+        let own = line.solver.as_ref().and_then(|asked| asked.suggestion(name));
+        return Err(match own.or_else(|| flags::suggestion(name).map(String::from)) {
             Some(near) => failure.hint(format!("did you mean {near}?")),
             None => failure.hint("rung --help lists the flags"),
         });
@@ -141,6 +161,12 @@ fn short<'a>(
     rest: &mut impl Iterator<Item = &'a OsString>,
 ) -> Result<(), Failure> {
     for (at, letter) in letters.char_indices() {
+        let own = line.solver.as_ref().and_then(|asked| asked.flag(&format!("-{letter}")));
+        if let Some(flag) = own {
+            let after = &letters[at + letter.len_utf8()..];
+            let value = Some(after.strip_prefix('=').unwrap_or(after)).filter(|v| !v.is_empty());
+            return solver_s(line, flag, value.map(String::from), rest);
+        }
         let Some(flag) = flags::find_short(letter) else {
             let failure = Failure::usage(format!("unknown flag -{letter}"));
             return Err(match flags::suggestion(letters) {
@@ -162,6 +188,29 @@ fn short<'a>(
     Ok(())
 }
 
+/// A flag of the operation of a solver.
+fn solver_s<'a>(
+    line: &mut Line,
+    flag: Offered,
+    value: Option<String>,
+    rest: &mut impl Iterator<Item = &'a OsString>,
+) -> Result<(), Failure> {
+    let value = match (value, flag.value.is_empty()) {
+        (Some(_), true) => return Err(Failure::usage(format!("{} takes no value", flag.name))),
+        (None, true) => String::new(),
+        (Some(value), false) => value,
+        (None, false) => match rest.next() {
+            Some(word) => word.to_string_lossy().into_owned(),
+            None => {
+                let failure = Failure::usage(format!("{} needs a value", flag.spelling()));
+                return Err(failure.hint(flag.usage()));
+            }
+        },
+    };
+    line.solver.iter_mut().for_each(|asked| asked.typed.push((flag.clone(), value.clone())));
+    Ok(())
+}
+
 fn next_value<'a>(
     flag: &Flag,
     rest: &mut impl Iterator<Item = &'a OsString>,
@@ -173,7 +222,8 @@ fn next_value<'a>(
 impl Line {
     /// The name under which flags know the command.
     pub fn command_name(&self) -> &'static str {
-        self.command.map_or("run", |command| command.name)
+        let solver = self.solver.as_ref().map(|asked| asked.solver.package.name);
+        self.command.map_or(solver.unwrap_or("run"), |command| command.name)
     }
 
     /// Writes what was typed into the request, in order.

@@ -4,6 +4,7 @@ use crate::commands::{COMMANDS, Invocation};
 use crate::failure::Failure;
 use crate::flags::{self, Flag, Group, Takes};
 use crate::{printed, screen, version};
+use rung::solvers::SOLVERS;
 use std::fmt::Write;
 
 /// A shell's name and its script.
@@ -48,7 +49,9 @@ fn words(flag: &Flag) -> &'static [&'static str] {
 }
 
 fn commands() -> String {
-    COMMANDS.iter().map(|command| command.name).collect::<Vec<_>>().join(" ")
+    let solvers = SOLVERS.iter().map(|solver| solver.package.name);
+    let names = COMMANDS.iter().map(|command| command.name).chain(solvers);
+    names.collect::<Vec<_>>().join(" ")
 }
 
 fn bash() -> String {
@@ -104,6 +107,11 @@ fn fish() -> String {
         let (condition, name) = ("__fish_use_subcommand", command.name);
         let _ = writeln!(text, "complete -c rung -n {condition} -a {name} -d '{summary}'");
     }
+    for solver in SOLVERS {
+        let (name, summary) = (solver.package.name, solver.summary.replace('\'', "\\'"));
+        let _ =
+            writeln!(text, "complete -c rung -n __fish_use_subcommand -a {name} -d '{summary}'");
+    }
     for flag in flags::typed() {
         let summary = flag.summary.replace('\'', "\\'");
         let short = flag.short.map_or(String::new(), |letter| format!(" -s {letter}"));
@@ -147,6 +155,10 @@ fn man() -> String {
         for line in command.detail {
             let _ = writeln!(text, "{}", roff(line));
         }
+    }
+    for solver in SOLVERS {
+        let (name, summary) = (roff(solver.package.name), roff(solver.summary));
+        let _ = writeln!(text, ".TP\n.B {name}\n{summary}: rung {name} \\-\\-help");
     }
     for group in Group::ALL {
         let _ = writeln!(text, ".SH {}", group.title().to_uppercase());

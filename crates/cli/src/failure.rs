@@ -63,8 +63,12 @@ impl Failure {
 
 /// An operating system's error in lower case and without its number.
 pub fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
+    plain_text(&error.to_string())
+}
+
+/// The same of its text.
+pub fn plain_text(text: &str) -> String {
+    let text = text.split(" (os error").next().unwrap_or(text);
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

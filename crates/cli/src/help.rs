@@ -5,7 +5,8 @@ use crate::commands::{self, COMMANDS, Command, Invocation};
 use crate::failure::Failure;
 use crate::flags::{self, Flag, Group};
 use crate::request::Help;
-use crate::{screen, suggest, topics};
+use crate::{screen, solvers, suggest, topics};
+use rung::solvers::SOLVERS;
 use std::fmt::Write;
 
 const TITLE: &str = "rung: numerical programs on the fastest thing this machine has";
@@ -47,7 +48,9 @@ fn general(help: Help) -> String {
     if help == Help::Short {
         // The last line speaks of help, and the shell's commands are for whoever looks for them.
         let left_out = ["completions", "man", "help"];
-        let names: Vec<&str> = names.into_iter().filter(|name| !left_out.contains(name)).collect();
+        let names = names.into_iter().filter(|name| !left_out.contains(name));
+        let solvers = SOLVERS.iter().map(|solver| solver.package.name);
+        let names: Vec<&str> = names.chain(solvers).collect();
         let _ = writeln!(text, "{}\n", names.join(" "));
         let general = |group: &Group| !matches!(group, Group::Doctor | Group::Tune | Group::Tools);
         for group in Group::ALL.into_iter().filter(general) {
@@ -60,6 +63,7 @@ fn general(help: Help) -> String {
     for command in COMMANDS {
         let _ = writeln!(text, "  {:<12} {}", command.name, command.summary);
     }
+    text += &solvers::lines();
     for group in Group::ALL {
         let _ = write!(text, "\n{}\n", group.title());
         for flag in flags::typed().filter(|flag| flag.group == group) {
@@ -99,6 +103,9 @@ fn about(topic: &str) -> Result<String, Failure> {
     if let Some(command) = commands::find(topic) {
         return Ok(of_command(command, Help::Long));
     }
+    if let Some(solver) = solvers::find(topic) {
+        return Ok(solvers::of_solver(solver));
+    }
     if let Some(topic) = topics::find(topic) {
         return Ok((topic.text)());
     }
@@ -112,6 +119,7 @@ fn about(topic: &str) -> Result<String, Failure> {
     }
     let names = COMMANDS.iter().map(|command| command.name);
     let names = names.chain(topics::TOPICS.iter().map(|topic| topic.name));
+    let names = names.chain(SOLVERS.iter().map(|solver| solver.package.name));
     let failure = Failure::usage(format!("no help on {topic}"));
     let near = suggest::nearest(topic, names).or_else(|| flags::suggestion(topic));
     Err(match near {
@@ -120,7 +128,8 @@ fn about(topic: &str) -> Result<String, Failure> {
     })
 }
 
-fn examples(examples: &[(&str, &str)]) -> String {
+/// Command lines with what they do, a line each.
+pub fn examples(examples: &[(&str, &str)]) -> String {
     let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or(0).max(30);
     let mut text = String::new();
     for (line, meaning) in examples {

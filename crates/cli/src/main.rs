@@ -2,10 +2,11 @@
 //!
 //! `arguments` takes the command line apart by the table in `flags`, `configuration` adds files
 //! and variables, `commands` lists what can be run. `program` and `repl` run Lisp, `doctor`
-//! judges the machine, `screen` prints. No array operation is known here, and no Lisp function.
+//! judges the machine, `solvers` makes commands of what the solvers have, `screen` prints. No array operation is known here, and no Lisp function.
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bar;
 mod commands;
 mod completions;
 mod configuration;
@@ -22,6 +23,7 @@ mod repl;
 mod request;
 mod run;
 mod screen;
+mod solvers;
 mod suggest;
 mod testing;
 mod topics;
@@ -51,7 +53,9 @@ fn command(arguments: &[OsString]) -> i32 {
     let problems = configuration::read(&variables, folder.as_deref(), &mut request);
     let help = arguments::help_wanted(arguments);
     if help != Help::None {
-        let text = help::of_line(arguments::command_named(arguments), help);
+        let of_solver = solvers::of_line(arguments);
+        let text =
+            of_solver.unwrap_or_else(|| help::of_line(arguments::command_named(arguments), help));
         return printed(screen::print(&text)).unwrap_or_else(|failure| failure.exit as i32);
     }
     let typed = arguments::parse(arguments).and_then(|line| {
@@ -72,9 +76,10 @@ fn command(arguments: &[OsString]) -> i32 {
         }
         let invocation = Invocation { line, request, screen, variables };
         invocation.check_words()?;
-        match invocation.line.command {
-            Some(command) => (command.run)(&invocation),
-            None => program::without_command(&invocation),
+        match (&invocation.line.solver, invocation.line.command) {
+            (Some(asked), _) => solvers::run(&invocation, asked),
+            (None, Some(command)) => (command.run)(&invocation),
+            (None, None) => program::without_command(&invocation),
         }
     });
     outcome.unwrap_or_else(|failure| {

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::run::{Ended, Mode, Running, Stopped};
 use crate::{repl, suggest};
 use rung::Value;
+use rung::solvers::SOLVERS;
 use rung_base::settings::{Explain, Origin};
 use serde_json::json;
 use std::io::{IsTerminal, Read};
@@ -104,7 +105,8 @@ fn decoded(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
 
 /// A name that is no file and looks like a command's is a slip; anything else cannot be read.
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    let names = commands::COMMANDS.iter().map(|command| command.name);
+    let solvers = SOLVERS.iter().map(|solver| solver.package.name);
+    let names = commands::COMMANDS.iter().map(|command| command.name).chain(solvers);
     let word = path.to_str().filter(|word| word.chars().all(char::is_alphabetic));
     match word.and_then(|word| suggest::nearest(word, names)) {
         Some(near) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -13,9 +13,9 @@ use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin,
 use rung_lisp::object::Object;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
-use rung_ops::Rung;
 use rung_ops::costs::Costs;
 use rung_ops::costs::file::{self, Refused};
+use rung_ops::{Ladder, Rung};
 use serde_json::json;
 use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
@@ -145,7 +145,7 @@ impl<'a> Running<'a> {
         readable_costs(&request.settings)?;
         let session = Session::new(&request.settings, options);
         session.ladder.borrow_mut().quiet = invocation.screen.quiet;
-        let demanded = absent(&request.settings, &session);
+        let demanded = absent(&request.settings, &session.ladder.borrow());
         if let Some((what, reason)) = demanded {
             return Err(Failure::new(Exit::Absent, format!("{what}: {reason}")));
         }
@@ -339,7 +339,7 @@ fn settings(invocation: &Invocation) -> serde_json::Value {
 }
 
 /// A cost file that a flag names is an input like any other.
-fn readable_costs(settings: &Settings) -> Result<(), Failure> {
+pub fn readable_costs(settings: &Settings) -> Result<(), Failure> {
     match (&settings.costs.value, &settings.costs.origin) {
         (CostsChoice::File(path), Origin::Flag(_)) => {
             let found = std::fs::File::open(path);
@@ -365,8 +365,7 @@ pub fn no_costs(path: &Path, text: &str) -> Failure {
 }
 
 /// What was demanded and is absent: how it was demanded, and the reason.
-fn absent(settings: &Settings, session: &Session) -> Option<(String, String)> {
-    let ladder = session.ladder.borrow();
+pub fn absent(settings: &Settings, ladder: &Ladder) -> Option<(String, String)> {
     let strict = settings.on_decline.value == OnDecline::Error;
     let wants_device = settings.gpu.value && !settings.portable.value;
     if let (true, Err(decline)) = (wants_device, ladder.device()) {

@@ -2,13 +2,12 @@
 //! measured is in `rung_ops::tune`; here are the choice of what is measured, the progress on a
 //! terminal and the report.
 
-mod bar;
 mod show;
 
+use crate::bar::Bar;
 use crate::commands::Invocation;
 use crate::failure::{Exit, Failure};
 use crate::{interrupt, printed, screen};
-use bar::Bar;
 use rung_base::Settings;
 use rung_base::settings::{CostsChoice, DeviceChoice, Origin};
 use rung_device::Device;

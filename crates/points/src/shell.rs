@@ -26,7 +26,7 @@ const TYPE: Parameter = keyword("type", Kind::Choice(&["f32", "f64"]))
 
 /// The points whose rows the first result has, with everything that their file says of them.
 pub const CHOSEN: Writer = Writer {
-    what: "the chosen points, with all their columns",
+    what: "the chosen points with all their columns",
     endings: WRITTEN,
     write: write_chosen,
 };

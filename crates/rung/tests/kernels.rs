@@ -3,34 +3,11 @@
 
 mod common;
 
-use common::{printed, session};
+use common::{forms, printed, session};
 use rung::Session;
 use rung_base::{DeviceChoice, Explain};
 
 const PAGE: &str = include_str!("../../../docs/kernels.md");
-
-/// The forms of the page's blocks, each with what is written below it, if anything.
-fn examples() -> Vec<(String, Option<String>)> {
-    let mut all = Vec::new();
-    for block in PAGE.split("```lisp\n").skip(1) {
-        let block = block.split("```").next().unwrap();
-        let mut form = String::new();
-        for line in block.lines() {
-            if let Some(wanted) = line.strip_prefix("; => ") {
-                all.push((std::mem::take(&mut form), Some(wanted.to_string())));
-            } else if line.is_empty() && !form.trim().is_empty() {
-                all.push((std::mem::take(&mut form), None));
-            } else {
-                form.push_str(line);
-                form.push('\n');
-            }
-        }
-        if !form.trim().is_empty() {
-            all.push((form, None));
-        }
-    }
-    all
-}
 
 fn on_device() -> Session {
     let session = session(|settings| {
@@ -52,7 +29,7 @@ fn the_examples_of_the_manual_give_what_they_say_on_every_rung() {
     let folder = std::env::temp_dir().join(format!("rung-kernels-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("mandelbrot.png");
-    let examples = examples();
+    let examples = forms(PAGE);
     assert!(examples.iter().filter(|(_, wanted)| wanted.is_some()).count() >= 5);
     for mut session in [session(|_| {}), on_portable(), on_device()] {
         for (form, wanted) in &examples {

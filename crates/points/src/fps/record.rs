@@ -16,8 +16,8 @@ pub const FPS: Op = Op {
     names: &["fps", "farthest-point-sampling"],
     package: PACKAGE,
     doc: "Samples that cover a cloud evenly: each next one is the point farthest from all before it, \
-          of several the one with the lowest index (Eldar et al. 1997). Exact: points that cannot \
-          change are left out by bounds, and the result is that of the plain loop. A point is chosen \
+          of several the one with the lowest index. Exact: points that cannot change are left out by \
+          bounds, and the result is that of the plain loop (Eldar et al. 1997). A point is chosen \
           once; the first j samples of a longer run are the run of j.",
     parameters: PARAMETERS,
     result: "three values: the indices (signed-byte 64) of the samples in the order of choice; how \

@@ -1,0 +1,189 @@
+//! Where the results of a solver's operation go: looked at before anything is computed, written whole
+//! or not at all. Standard output gets the main result where no file does, or one object with `--json`;
+//! numbers are notes.
+
+use super::{Asked, Offering, Role, failure};
+use crate::commands::Invocation;
+use crate::failure::Failure;
+use crate::screen::{self, Screen};
+use rung::packages::save_picture;
+use rung_array::{Array, Number};
+use rung_base::{Result, file};
+use rung_files::{csv, npy};
+use rung_ops::Value;
+use rung_ops::solver::{Finished, ending};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// How files of further results are named.
+pub const ARRAYS: &[&str] = &[".npy", ".csv", ".txt"];
+/// Standard output.
+const DASH: &str = "-";
+
+/// What was asked for.
+pub struct Outputs {
+    offering: Offering,
+    /// The main result: a path and its ending, or standard output.
+    main: Option<(PathBuf, &'static str)>,
+    picture: Option<PathBuf>,
+    results: Vec<(usize, PathBuf)>,
+    json: bool,
+}
+
+impl Outputs {
+    /// Everything that can be known of them before there is a result.
+    pub fn new(
+        asked: &Asked,
+        offering: Offering,
+        invocation: &Invocation,
+    ) -> std::result::Result<Outputs, Failure> {
+        let mut outputs = Outputs {
+            offering,
+            main: None,
+            picture: None,
+            results: Vec::new(),
+            json: invocation.screen.json,
+        };
+        for (flag, text) in &asked.typed {
+            let path = PathBuf::from(text);
+            let ends = |endings: &'static [&'static str]| {
+                ending(&path, endings).ok_or_else(|| {
+                    let text = format!(
+                        "{}: {text} does not end with one of {}",
+                        flag.name,
+                        endings.join(" ")
+                    );
+                    Failure::usage(text)
+                })
+            };
+            match flag.role {
+                Role::Output if text == DASH => outputs.main = None,
+                Role::Output => {
+                    let ending = ends(offering.command.output.endings)?;
+                    outputs.main = Some((path, ending));
+                }
+                Role::Picture => {
+                    ends(&[".png"])?;
+                    outputs.picture = Some(path);
+                }
+                Role::Result(at) => {
+                    ends(ARRAYS)?;
+                    outputs.results.retain(|(other, _)| *other != at);
+                    outputs.results.push((at, path));
+                }
+                Role::Parameter(_) | Role::Option(_) => {}
+            }
+        }
+        outputs.are_different()?;
+        Ok(outputs)
+    }
+
+    fn are_different(&self) -> std::result::Result<(), Failure> {
+        let main = self.main.as_ref().map(|(path, _)| path);
+        let results = self.results.iter().map(|(_, path)| path);
+        let mut all: Vec<&PathBuf> = main.into_iter().chain(&self.picture).chain(results).collect();
+        all.sort();
+        match all.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                Err(Failure::usage(format!("two results would go to {}", pair[0].display())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the results; the exit code.
+    pub fn write(&self, finished: &Finished, screen: &Screen) -> std::result::Result<i32, Failure> {
+        self.files(finished).map_err(|e| failure(&e))?;
+        if !self.json {
+            self.tell_numbers(finished, screen);
+        }
+        let text = match (self.json, &self.main) {
+            (true, _) => self.object(finished),
+            (false, Some(_)) => return Ok(0),
+            (false, None) => self.text(finished).map_err(|e| failure(&e))?,
+        };
+        crate::printed(screen::print(&text))
+    }
+
+    fn files(&self, finished: &Finished) -> Result<()> {
+        let command = self.offering.command;
+        if let Some((path, ending)) = &self.main {
+            let mut failed = None;
+            let written = file::replace(path, |out| {
+                (command.output.write)(finished, ending, out).map_err(|e| {
+                    let text = e.message().to_string();
+                    failed = Some(e);
+                    std::io::Error::other(text)
+                })
+            });
+            // A file that cannot be written has its own words; they name it.
+            match failed.filter(|e| e.kind() != rung_base::ErrorKind::File) {
+                Some(e) => return Err(e),
+                None => written?,
+            }
+        }
+        for (at, path) in &self.results {
+            let array = finished.array(*at)?;
+            match ending(path, ARRAYS) {
+                Some(".npy") => npy::write(array, path)?,
+                _ => csv::write_matrix(array, &csv::Heading::None, b',', path)?,
+            }
+        }
+        match (&self.picture, &command.picture) {
+            (Some(path), Some(picture)) => save_picture(&(picture.draw)(finished)?, path),
+            _ => Ok(()),
+        }
+    }
+
+    /// The main result as text for standard output.
+    fn text(&self, finished: &Finished) -> Result<String> {
+        let output = self.offering.command.output;
+        let mut bytes = Vec::new();
+        (output.write)(finished, output.endings[0], &mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn tell_numbers(&self, finished: &Finished, screen: &Screen) {
+        for (result, value) in self.offering.op.results.iter().zip(finished.results) {
+            match value {
+                Value::Number(number) => screen.note(&format!("{} {number}", result.name)),
+                Value::Array(array) => {
+                    screen.note(&format!("{} {}", result.name, array.shape()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Every result by its name.
+    fn object(&self, finished: &Finished) -> String {
+        let mut object = json!({"schema": 1});
+        for (result, value) in self.offering.op.results.iter().zip(finished.results) {
+            object[result.name] = match value {
+                Value::Number(number) => number_json(*number),
+                Value::Array(array) => nested(array),
+                other => json!(other.to_string()),
+            };
+        }
+        format!("{object}\n")
+    }
+}
+
+/// What JSON has no number for is null.
+fn number_json(number: Number) -> serde_json::Value {
+    match number {
+        Number::F64(x) => json!(x),
+        Number::F32(x) => json!(x),
+        Number::I64(n) => json!(n),
+        Number::Bool(b) => json!(b),
+    }
+}
+
+/// A vector as a list, a matrix as a list of its rows.
+fn nested(array: &Array) -> serde_json::Value {
+    let all: Vec<serde_json::Value> = array.numbers().map(number_json).collect();
+    match array.shape()[..] {
+        [_, columns] if columns > 0 => all.chunks(columns).map(|row| json!(row)).collect(),
+        _ => json!(all),
+    }
+}

@@ -1,0 +1,214 @@
+//! Solvers as commands: the manual's own lines, formats in and out, and what bad lines and bad files
+//! get, through the built command.
+
+#[allow(dead_code, reason = "each test binary uses its part")]
+mod common;
+
+use common::{Folder, ran, run, run_in, rung};
+
+const PAGE: &str = include_str!("../../../docs/points.md");
+
+/// The command lines of the page's shell blocks, each with what is printed below it.
+fn commands() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for block in PAGE.split("```sh\n").skip(1) {
+        for line in block.split("```").next().unwrap().lines() {
+            match (line.strip_prefix("$ "), all.last_mut()) {
+                (Some(command), _) => all.push((command.into(), String::new())),
+                (None, Some((_, printed))) => *printed += &format!("{line}\n"),
+                (None, None) => panic!("{line}"),
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn the_command_lines_of_the_manual_print_what_they_say() {
+    let folder = Folder::new();
+    let examples = format!("{}/../../examples/", env!("CARGO_MANIFEST_DIR"));
+    assert!(commands().len() >= 5);
+    for (command, wanted) in commands() {
+        let line = command.strip_prefix("rung ").unwrap().replace("examples/", &examples);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ran = run_in(&folder, &words);
+        assert_eq!(ran.code, Some(0), "{command}: {}", ran.err);
+        assert_eq!(format!("{}{}", ran.out, ran.err), wanted, "{command}");
+    }
+    let picture = std::fs::read(folder.0.join("few.png")).unwrap();
+    let shown = include_bytes!("../../../docs/points.png");
+    assert!(picture == shown, "docs/points.png is not what the command draws");
+}
+
+const CLOUD: &str = "0 0 0\n1 0 0\n5 0 0\n2 0 0\n";
+
+/// A folder with a small cloud.
+fn with_cloud() -> Folder {
+    let folder = Folder::new();
+    folder.file("a.xyz", CLOUD);
+    folder
+}
+
+#[test]
+fn chosen_points_go_to_standard_output_or_to_files_of_every_format() {
+    let folder = with_cloud();
+    let ran = run_in(&folder, &["points", "fps", "a.xyz", "-k", "3"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "0 0 0\n5 0 0\n2 0 0\n"));
+    let notes = "rung: note: indices (3)\nrung: note: radii (3)\nrung: note: covering-radius 1.0\n";
+    assert_eq!(ran.err, notes);
+    for name in ["o.xyz", "o.ply", "o.npy", "o.csv", "o.txt", "o.PLY"] {
+        let ran = run_in(&folder, &["points", "fps", "-k3", "a.xyz", "-q", "-o", name]);
+        assert_eq!((ran.code, ran.out, ran.err), (Some(0), String::new(), String::new()), "{name}");
+        let again = run_in(&folder, &["points", "fps", name, "-k=3", "-q"]);
+        assert_eq!(again.out, "0 0 0\n5 0 0\n2 0 0\n", "{name}");
+    }
+    assert!(std::fs::read(folder.0.join("o.ply")).unwrap().starts_with(b"ply\nformat ascii 1.0\n"));
+}
+
+#[test]
+fn columns_beside_the_coordinates_stay_with_their_points() {
+    let folder = Folder::new();
+    folder.file("a.csv", "x,y,z,red\n0,0,0,10\n1,0,0,11\n5,0,0,12\n");
+    let ran = run_in(&folder, &["points", "fps", "a.csv", "-k", "2", "-q"]);
+    assert_eq!(ran.out, "# x y z red\n0 0 0 10\n5 0 0 12\n");
+}
+
+#[test]
+fn further_results_pictures_and_json() {
+    let folder = with_cloud();
+    let words = ["points", "fps", "a.xyz", "--k=3", "--indices", "i.csv", "--radii", "r.npy"];
+    let ran = run_in(&folder, &[&words[..], &["--png", "p.png", "--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let object: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(object["indices"], serde_json::json!([0, 2, 3]));
+    assert_eq!(object["radii"], serde_json::json!([null, 5.0, 2.0]));
+    assert_eq!((&object["covering-radius"], &object["schema"]), (&1.0.into(), &1.into()));
+    assert_eq!(std::fs::read_to_string(folder.0.join("i.csv")).unwrap(), "0\n2\n3\n");
+    assert!(std::fs::read(folder.0.join("p.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(std::fs::read(folder.0.join("r.npy")).unwrap().starts_with(b"\x93NUMPY"));
+}
+
+#[test]
+fn every_rung_prints_the_same_and_explain_names_it() {
+    let folder = with_cloud();
+    let line = ["points", "fps", "a.xyz", "-k", "4", "-q", "--start", "random", "--seed", "5"];
+    let lanes = run_in(&folder, &[&line[..], &["--explain"]].concat());
+    let portable = run_in(&folder, &[&line[..], &["--portable", "--explain"]].concat());
+    assert_eq!(lanes.out, portable.out);
+    assert!(lanes.err.contains("fps") && lanes.err.contains("lanes"), "{}", lanes.err);
+    assert!(portable.err.contains("portable"), "{}", portable.err);
+    let verified = run_in(&folder, &[&line[..], &["--on-decline=verify"]].concat());
+    assert_eq!((verified.code, verified.out), (Some(0), lanes.out));
+}
+
+/// Exit code, message and hint of a line over `a.xyz` and some broken files.
+fn fails(words: &[&str]) -> (Option<i32>, String) {
+    let folder = with_cloud();
+    folder.file("nan.xyz", "0 0 0\nnan 1 2\n");
+    folder.file(
+        "cut.ply",
+        "ply\nformat ascii 1.0\nelement vertex 99\nproperty float x\n\
+                            property float y\nproperty float z\nend_header\n1 2 3\n",
+    );
+    folder.file("old.ply", "as it was");
+    let ran = run_in(&folder, &[&["points"], words].concat());
+    assert_eq!(ran.out, "", "{words:?}");
+    assert_eq!(std::fs::read_to_string(folder.0.join("old.ply")).unwrap(), "as it was");
+    (ran.code, ran.err)
+}
+
+#[test]
+fn mistakes_in_the_line_say_what_was_meant() {
+    for (words, wanted) in [
+        (&["fbs", "a.xyz"][..], "rung points has no fbs\n  hint: did you mean fps?"),
+        (&["fps"], "rung points fps needs a file: a point cloud\n  hint: rung points fps --help"),
+        (&["fps", "a.xyz", "b.xyz", "-k", "1"], "unexpected word b.xyz"),
+        (
+            &["fps", "a.xyz", "--radios", "r.npy"],
+            "unknown flag --radios\n  hint: did you mean --rad",
+        ),
+        (&["fps", "a.xyz", "-k"], "-k needs a value\n  hint: -k N"),
+        (&["fps", "a.xyz", "-k", "few"], "-k: expected an integer, got \"few\""),
+        (&["fps", "a.xyz", "-k", "-3"], "points: k must be 0 or more: got -3"),
+        (&["fps", "a.xyz", "--ratio", "2"], "ratio must be above 0, 1 at most: got 2.0"),
+        (&["fps", "a.xyz", "--start", "0,x", "-k", "1"], "--start: expected integers or random"),
+        (
+            &["fps", "a.xyz", "--start", "9", "-k", "1"],
+            "start must be below 4, the number of points",
+        ),
+        (
+            &["fps", "a.xyz", "-k", "1", "-o", "o.obj"],
+            "--output: o.obj does not end with one of .xyz",
+        ),
+        (
+            &["fps", "a.xyz", "-k", "1", "--png", "p.jpg"],
+            "--png: p.jpg does not end with one of .png",
+        ),
+        (
+            &["fps", "a.xyz", "-k", "1", "--indices", "i.npy", "--radii", "i.npy"],
+            "two results would go to i.npy",
+        ),
+        (&["fps", "a.xyz"], "how many samples is not said\n  hint: k says how many"),
+        (&["fps", "a.obj", "-k", "1"], "a cloud's name ends with one of .ply .xyz"),
+        (&["fps", "a.xyz", "-k", "1", "--ops"], "--ops means nothing to rung points"),
+    ] {
+        let (code, text) = fails(words);
+        assert!(text.contains(wanted), "{words:?}: {text}");
+        assert_eq!(code, Some(2), "{words:?}: {text}");
+    }
+}
+
+#[test]
+fn bad_files_are_named_and_outputs_stay_as_they_were() {
+    for (words, code, wanted) in [
+        (&["fps", "no.ply", "-k", "1", "-o", "old.ply"][..], 3, "cannot read no.ply: "),
+        (
+            &["fps", "cut.ply", "-k", "1", "-o", "old.ply"],
+            3,
+            "cut.ply: 99 of element vertex take 594 bytes or more: the file has 7 left (at byte ",
+        ),
+        (&["fps", "a.laz", "-k", "1"], 3, "packed las files are not read"),
+        (
+            &["fps", "nan.xyz", "-k", "1", "-o", "old.ply"],
+            2,
+            "1 coordinates are NaN or infinite, the first of point 1",
+        ),
+        (&["fps", "a.xyz", "-k", "1", "-o", "no/folder.ply"], 3, "cannot write no/folder.ply: "),
+    ] {
+        let (got, text) = fails(words);
+        assert!(text.contains(wanted), "{words:?}: {text}");
+        assert_eq!(got, Some(code), "{words:?}: {text}");
+    }
+    let folder = Folder::new();
+    folder.file("nan.xyz", "0 0 0\nnan 1 2\n3 0 0\n");
+    let words = ["points", "fps", "nan.xyz", "-k", "9", "-q", "--nonfinite=drop"];
+    assert_eq!(run_in(&folder, &words).out, "0 0 0\n3 0 0\n");
+}
+
+#[test]
+fn help_is_made_of_the_records() {
+    let all = run(&["points", "--help"]);
+    assert!(all.out.starts_with("  rung points fps ") && all.out.contains("\nFunctions\n  fps "));
+    assert_eq!(all.out, run(&["points"]).out);
+    assert_eq!(all.out, run(&["help", "points"]).out);
+    let one = run(&["points", "fps", "--help"]);
+    for part in
+        ["usage: rung points fps FILE [flags]", "  -k N\n", "  -o, --output FILE\n", "0 or more"]
+    {
+        assert!(one.out.contains(part), "{part}: {}", one.out);
+    }
+    assert!(run(&["--help"]).out.contains("\n  points  "));
+    assert!(run(&["completions", "bash"]).out.contains(" points"));
+}
+
+/// A bar was drawn where nobody looks.
+#[test]
+fn nothing_but_notes_goes_to_a_standard_error_that_is_no_terminal() {
+    let folder = Folder::new();
+    let cloud: String = (0..4000).map(|i| format!("{} {} 0\n", i % 63, i / 63)).collect();
+    folder.file("a.xyz", &cloud);
+    let mut command = rung(&folder);
+    command.args(["points", "fps", "a.xyz", "-k", "2000", "-o", "o.ply"]);
+    let ran = ran(command.output().unwrap());
+    assert!(ran.err.lines().all(|line| line.starts_with("rung: note: ")), "{}", ran.err);
+}
