@@ -101,6 +101,24 @@ fn every_rung_prints_the_same_and_explain_names_it() {
     assert_eq!((verified.code, verified.out), (Some(0), lanes.out));
 }
 
+#[test]
+fn every_function_reads_a_cloud_and_prints_its_main_result() {
+    let folder = with_cloud();
+    let of = |words: &[&str]| {
+        let ran = run_in(&folder, &[&["points", words[0], "a.xyz", "-q"], &words[1..]].concat());
+        assert_eq!(ran.code, Some(0), "{words:?}: {}", ran.err);
+        ran.out
+    };
+    assert_eq!(of(&["nearest", "-k", "2"]), "0,1\n1,0\n2,3\n3,1\n");
+    assert_eq!(of(&["within", "--radius", "1"]), "0\n1\n1\n0\n3\n2\n3\n1\n");
+    assert_eq!(of(&["voxels", "--edge", "2"]), "# x y z count\n0.5 0 0 2\n5 0 0 1\n2 0 0 1\n");
+    let normals = of(&["normals", "-k", "4", "--towards", "0,0,9"]);
+    assert!(normals.starts_with("# x y z nx ny nz curvature\n0 0 0 "), "{normals}");
+    let missing = run_in(&folder, &["points", "voxels", "a.xyz"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.err.contains("--edge is missing: the length of a voxel's edge"));
+}
+
 /// Exit code, message and hint of a line over `a.xyz` and some broken files.
 fn fails(words: &[&str]) -> (Option<i32>, String) {
     let folder = with_cloud();

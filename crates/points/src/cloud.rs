@@ -40,6 +40,13 @@ impl<'a, T: Coordinate> Cloud<'a, T> {
         Cloud { coordinates, dimension }
     }
 
+    /// At most `count` points from one on.
+    pub(crate) fn part(&self, first: usize, count: usize) -> Cloud<'a, T> {
+        let end = (first + count).min(self.len());
+        let coordinates = &self.coordinates[first * self.dimension..end * self.dimension];
+        Cloud { coordinates, dimension: self.dimension }
+    }
+
     /// How many points.
     pub fn len(&self) -> usize {
         self.coordinates.len() / self.dimension

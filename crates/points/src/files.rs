@@ -6,7 +6,7 @@
 
 mod las;
 mod ply;
-mod text;
+pub(crate) mod text;
 
 use rung_array::Array;
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, memory, with_element};
@@ -74,6 +74,25 @@ impl Table {
             _ => text::write(self, " ", out),
         }
         .map_err(|e| Error::new(ErrorKind::File, e.to_string()))
+    }
+
+    /// Points alone, (n d), whose columns are named as a matrix's are.
+    ///
+    /// # Errors
+    /// No memory for the columns.
+    pub fn of_points(points: &Array, is_text: bool) -> Result<Table> {
+        let [rows, columns] = points.shape()[..] else {
+            let text = "points are an array of shape (n d)";
+            return Err(Error::wanted(ErrorKind::Shape, text, points.shape()));
+        };
+        Ok(Table::new(columns_of(points, rows, columns)?, is_text))
+    }
+
+    /// With another column, in place of one of its name.
+    pub fn with(mut self, name: &str, cells: &Array) -> Table {
+        self.columns.retain(|column| column.name != name);
+        self.columns.push(Column { name: name.into(), cells: cells.clone() });
+        self
     }
 
     /// How many points.
@@ -160,6 +179,11 @@ fn of_matrix(path: &Path) -> Result<Table> {
         let text = format!("a point has 1 to {MOST_COLUMNS} columns: got shape {}", array.shape());
         return Err(Error::in_data_file(path, None, text));
     }
+    Ok(Table::new(columns_of(&array, rows, columns)?, false))
+}
+
+/// The columns of a matrix.
+fn columns_of(array: &Array, rows: usize, columns: usize) -> Result<Vec<Column>> {
     let column = |at: usize| {
         let cells = with_element!(array.element_type(), T => {
             let mut cells = memory::room::<T>(rows, || format!("a column of {rows} points"))?;
@@ -168,7 +192,7 @@ fn of_matrix(path: &Path) -> Result<Table> {
         })?;
         Ok(Column { name: numbered(at), cells })
     };
-    Ok(Table::new((0..columns).map(column).collect::<Result<_>>()?, false))
+    (0..columns).map(column).collect()
 }
 
 /// Columns of a file: more is a mistake in its header rather than a cloud.

@@ -1,10 +1,11 @@
 //! What a shell needs for clouds: how one comes from a file, how chosen points go into one, and what a
 //! picture shows. The records of the operations name what fits them.
 
-use crate::files::{READ, Table, WRITTEN, read};
+use crate::files::{READ, Table, WRITTEN, read, text};
 use crate::picture;
 use rung_array::Array;
-use rung_base::{ElementType, Result};
+use rung_base::{ElementType, Error, ErrorKind, Result};
+use rung_files::npy;
 use rung_ops::Value;
 use rung_ops::record::{Kind, Parameter, keyword};
 use rung_ops::solver::{Finished, Given, Opened, Picture, Reader, Writer};
@@ -31,6 +32,10 @@ pub const CHOSEN: Writer = Writer {
     write: write_chosen,
 };
 
+/// The rows that the first result has: indices, a line for each row of it.
+pub const ROWS: Writer =
+    Writer { what: "the indices", endings: &[".csv", ".npy", ".txt"], write: write_rows };
+
 pub const MARKED: Picture =
     Picture { what: "the cloud with the chosen points, the first blue, the last orange", draw };
 
@@ -51,6 +56,16 @@ fn write_chosen(finished: &Finished, ending: &str, out: &mut dyn Write) -> Resul
     let chosen = finished.array(0)?;
     let table = finished.kept::<Table>()?;
     table.chosen(chosen.as_slice::<i64>().unwrap_or_default())?.write(ending, out)
+}
+
+fn write_rows(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
+    let rows = finished.array(0)?;
+    let written = match ending {
+        ".npy" => npy::write_to(rows, out),
+        ".csv" => text::write_matrix(rows, ",", out),
+        _ => text::write_matrix(rows, " ", out),
+    };
+    written.map_err(|e| Error::new(ErrorKind::File, e.to_string()))
 }
 
 fn draw(finished: &Finished) -> Result<Array> {

@@ -95,7 +95,7 @@ fn of_parameter(parameter: &'static Parameter, role: Role) -> Option<Offered> {
         Kind::Pair | Kind::Shape | Kind::Integers | Kind::Index => "N,N,...".into(),
         Kind::IndexOr(words) => format!("N,N,...|{}", words.join("|")),
         Kind::Choice(words) => words.join("|"),
-        Kind::Array | Kind::Operand | Kind::Vector => "FILE".into(),
+        Kind::Array | Kind::Operand | Kind::Vector => "FILE|X,X,...".into(),
         _ => return None,
     };
     let mut letters = parameter.name.chars();

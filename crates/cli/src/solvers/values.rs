@@ -64,8 +64,19 @@ fn value(parameter: &Parameter, name: &str, text: &str) -> std::result::Result<V
         Kind::Pair | Kind::Shape | Kind::Integers | Kind::Index => {
             integers(text).ok_or_else(|| wrong("integers with commas between them"))
         }
-        _ => array(Path::new(text)).map(Value::Array).map_err(|e| failure(&e)),
+        _ => match numbers(text) {
+            Some(vector) => vector.map(Value::Array),
+            None => array(Path::new(text)).map(Value::Array),
+        }
+        .map_err(|e| failure(&e)),
     }
+}
+
+/// `0.5,1,2`, two numbers or more; none where it is no such list.
+fn numbers(text: &str) -> Option<Result<Array>> {
+    let each = text.split(',').map(|part| part.trim().parse().ok());
+    let all = each.collect::<Option<Vec<f64>>>().filter(|all| all.len() > 1)?;
+    Some(Array::vector(&all))
 }
 
 /// `3,5,8`.

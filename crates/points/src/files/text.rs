@@ -146,6 +146,16 @@ pub fn write_rows(table: &Table, separator: &str, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
+/// A row a line, of a vector a number a line.
+pub fn write_matrix(array: &Array, separator: &str, out: &mut dyn Write) -> io::Result<()> {
+    let columns = array.shape().get(1).copied().unwrap_or(1).max(1);
+    for (at, number) in array.numbers().enumerate() {
+        let end = if (at + 1) % columns == 0 { "\n" } else { separator };
+        write!(out, "{}{end}", shown(number))?;
+    }
+    Ok(())
+}
+
 /// The shortest text that is read back as the same number.
 pub fn shown(number: Number) -> String {
     let text = match number {
