@@ -38,7 +38,7 @@ pub const NEAREST: Op = Op {
     prepare: prepare_nearest,
     rungs: RUNGS,
     samples: || trial(|k| vec![samples::word("k"), samples::integer(k)]),
-    example: "(points:nearest #d((0 0) (1 0) (5 0)) :k 2) => #((0 1) (1 0) (2 1))",
+    example: "(points:nearest #d((0 0) (1 0) (5 0)) :k 2) => #2A((0 1) (1 0) (2 1))",
     command: Some(&Command {
         examples: &[
             ("rung points nearest cloud.ply -k 8 -o rows.npy", "the 8 nearest of every point"),

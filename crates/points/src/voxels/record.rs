@@ -23,7 +23,7 @@ pub const VOXELS: Op = Op {
         required("edge", Kind::Number)
             .says("the length of a voxel's edge")
             .unit("that of the points")
-            .above(0.0, f64::MAX),
+            .above(0.0, f64::INFINITY),
     ],
     result: "three values: the means (m d), how many points each stands for (signed-byte 64), and \
              for each point of the cloud the row of its mean (signed-byte 64)",
