@@ -1,0 +1,260 @@
+//! From frames to the energy of each band, by three methods.
+//!
+//! - `Fft`: a Fourier transform of each windowed frame, in f64, then the triangles.
+//! - `Product`: the transform as one matrix product in f32, folded about the window's centre: cosines see
+//!   only the sums of mirrored samples, sines only their differences, which halves the work.
+//! - `Melt` (MelT, arXiv 2606.01009, 2026): no transform: sinusoids at frequencies inside each triangle,
+//!   one product. Another feature than the exact one.
+//!
+//! A frame's numbers do not depend on the frames beside it, so any cutting of a signal gives the same bits.
+
+use crate::filters::Filters;
+use crate::frames::Frames;
+use crate::preset::Preset;
+use rung_base::{Error, ErrorKind, Result};
+use rung_lanes::{Lanes, Matrix, product};
+use rung_math::{Cos, Sin, Unary};
+use std::f64::consts::{PI, TAU};
+use std::sync::Mutex;
+
+/// How energies are computed. The bits are those of the method, whatever the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// By a Fourier transform (class O: those of the transform's library).
+    Fft,
+    /// By one product (class Same).
+    Product,
+    /// At so many points inside each triangle, weighted by it.
+    Melt {
+        /// 1 or more.
+        points: usize,
+    },
+}
+
+/// Points of a transform up to which the product is the method unless one is said: it takes
+/// 2 N (N + 2) operations a frame.
+const PRODUCT_POINTS: usize = 1024;
+
+/// Frames that are computed at a time.
+const BLOCK: usize = 256;
+
+/// A preset with its tables.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The rules.
+    pub preset: Preset,
+    /// The triangles.
+    pub filters: Filters,
+    /// How.
+    pub method: Method,
+    window: Vec<f64>,
+    folded: Option<Folded>,
+}
+
+/// The energies of a signal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// How many frames.
+    pub frames: usize,
+    /// (frames, bands), not negative.
+    pub bands: Vec<f32>,
+    /// The log energy of each frame before pre-emphasis and window.
+    pub log_energy: Vec<f32>,
+}
+
+impl Plan {
+    /// `method` `None`: the product for transforms of up to 1,024 points, else the transform.
+    ///
+    /// # Errors
+    /// As `Preset::check`; melt without a point.
+    pub fn new(preset: Preset, method: Option<Method>) -> Result<Plan> {
+        let filters = Filters::new(&preset)?;
+        let by_size = if preset.n_fft <= PRODUCT_POINTS { Method::Product } else { Method::Fft };
+        let method = method.unwrap_or(by_size);
+        if method == (Method::Melt { points: 0 }) {
+            let wanted = "melt takes 1 point or more in each triangle";
+            return Err(Error::wanted(ErrorKind::Argument, wanted, 0));
+        }
+        let window = preset.window.weights(preset.window_length);
+        let folded = match method {
+            Method::Fft => None,
+            Method::Product => Some(Folded::exact(&preset, &filters, &window)),
+            Method::Melt { points } => Some(Folded::melt(&preset, &filters, &window, points)),
+        };
+        Ok(Plan { preset, filters, method, window, folded })
+    }
+
+    /// The energies of all frames.
+    ///
+    /// # Errors
+    /// As `Frames::new`.
+    pub fn energies(&self, lanes: &Lanes, samples: &[f32]) -> Result<Energies> {
+        let frames = Frames::new(&self.preset, samples)?;
+        let mut result = Energies {
+            frames: frames.count,
+            bands: vec![0.0; frames.count * self.filters.len()],
+            log_energy: vec![0.0; frames.count],
+        };
+        match &self.folded {
+            None => self.transformed(lanes, &frames, &mut result),
+            Some(folded) => self.multiplied(lanes, folded, &frames, &mut result),
+        }
+        Ok(result)
+    }
+
+    /// Blocks of frames, each by one thread.
+    fn transformed(&self, lanes: &Lanes, frames: &Frames, to: &mut Energies) {
+        let bands = self.filters.len();
+        let block = frames.count.div_ceil(lanes.workers().threads()).clamp(1, BLOCK);
+        let energies = to.log_energy.chunks_mut(block);
+        let blocks: Vec<_> =
+            to.bands.chunks_mut(block * bands).zip(energies).map(Mutex::new).collect();
+        lanes.workers().run(blocks.len(), &|at| {
+            // No other piece has this block, and one that panicked ends the call.
+            if let Ok(mut block_of) = blocks[at].lock() {
+                let (bands, energies) = &mut *block_of;
+                self.transform(frames, at * block, bands, energies);
+            }
+        });
+    }
+
+    fn transform(&self, frames: &Frames, from: usize, to: &mut [f32], energies: &mut [f32]) {
+        let (n, bands) = (self.preset.n_fft, self.filters.len());
+        let mut line = vec![0.0; n];
+        let mut pairs = vec![0.0; 2 * self.filters.bins];
+        let mut power = vec![0.0; self.filters.bins];
+        for ((at, to), energy) in to.chunks_exact_mut(bands).enumerate().zip(energies) {
+            let inside = &mut line[..self.window.len()];
+            *energy = frames.read(from + at, inside) as f32;
+            inside.iter_mut().zip(&self.window).for_each(|(x, w)| *x *= w);
+            rung_dense::fourier::real_forward(n, 1.0, &line, &mut pairs);
+            for (power, pair) in power.iter_mut().zip(pairs.chunks_exact(2)) {
+                *power = pair[0] * pair[0] + pair[1] * pair[1];
+            }
+            for (band, to) in to.iter_mut().enumerate() {
+                *to = self.filters.energy(band, &power) as f32;
+            }
+        }
+    }
+
+    /// Block after block, each product by all threads.
+    fn multiplied(&self, lanes: &Lanes, folded: &Folded, frames: &Frames, to: &mut Energies) {
+        let bands = self.filters.len();
+        let mut frame = vec![0.0; self.window.len()];
+        let mut at = 0;
+        for to_bands in to.bands.chunks_mut(BLOCK * bands) {
+            let count = to_bands.len() / bands;
+            let depth = folded.pairs.len();
+            let (mut sums, mut differences) = (vec![0.0; count * depth], vec![0.0; count * depth]);
+            let rows = sums.chunks_exact_mut(depth).zip(differences.chunks_exact_mut(depth));
+            for (row, (sums, differences)) in rows.enumerate() {
+                to.log_energy[at + row] = frames.read(at + row, &mut frame) as f32;
+                folded.fold(&frame, sums, differences);
+            }
+            folded.multiply(lanes, [&sums, &differences], to_bands);
+            at += count;
+        }
+    }
+}
+
+/// Sinusoids under the window, folded about its centre.
+#[derive(Clone, Debug)]
+struct Folded {
+    /// Samples that lie mirrored about the centre; the same twice at the centre, the second beyond the
+    /// frame where a window has no partner.
+    pairs: Vec<(usize, usize)>,
+    /// (pairs, columns): cosines and sines times the window.
+    cosines: Vec<f32>,
+    sines: Vec<f32>,
+    columns: usize,
+    /// (columns, bands): from squares to energies.
+    weights: Vec<f32>,
+    bands: usize,
+}
+
+impl Folded {
+    /// A column for each bin.
+    fn exact(preset: &Preset, filters: &Filters, window: &[f64]) -> Folded {
+        let n = 2 * preset.n_fft;
+        // pi k (2 j - 2 c) / N, reduced before it is a number.
+        let angle = |k: usize, twice: usize| PI * ((k * twice) % n) as f64 / preset.n_fft as f64;
+        let weight = |k: usize, band: usize| filters.weight(band, k);
+        Folded::new(preset, window, filters.bins, &angle, &weight)
+    }
+
+    /// Columns for some frequencies in each triangle.
+    fn melt(preset: &Preset, filters: &Filters, window: &[f64], points: usize) -> Folded {
+        let mut frequencies = Vec::new();
+        for band in 0..filters.len() {
+            let [a, b, c] = [0, 1, 2].map(|corner| filters.corners[band + corner]);
+            let places = (1..=points).map(|i| match points {
+                1 => b,
+                _ => a + (c - a) * i as f64 / (points + 1) as f64,
+            });
+            let triangle = |f: f64| ((f - a) / (b - a)).min((c - f) / (c - b));
+            let whole: f64 = places.clone().map(triangle).sum();
+            // White noise has the mean energy of the exact mode.
+            let gain = filters.gain(band);
+            frequencies.extend(places.map(|f| (f, gain * triangle(f) / whole)));
+        }
+        let angle = |column: usize, twice: usize| {
+            let turns = frequencies[column].0 * twice as f64 / (2.0 * preset.rate);
+            TAU * turns.fract()
+        };
+        let weight = |column: usize, band: usize| {
+            if column / points == band { frequencies[column].1 } else { 0.0 }
+        };
+        Folded::new(preset, window, frequencies.len(), &angle, &weight)
+    }
+
+    /// `angle` of a column at twice a distance from the centre, `weight` of a column in a band.
+    fn new(
+        preset: &Preset,
+        window: &[f64],
+        columns: usize,
+        angle: &dyn Fn(usize, usize) -> f64,
+        weight: &dyn Fn(usize, usize) -> f64,
+    ) -> Folded {
+        let centre = preset.window.twice_centre(window.len());
+        let pairs: Vec<(usize, usize)> =
+            (centre.div_ceil(2)..=centre).map(|right| (centre - right, right)).collect();
+        let (mut cosines, mut sines) = (Vec::new(), Vec::new());
+        for &(left, right) in &pairs {
+            for column in 0..columns {
+                let angle = angle(column, 2 * right - centre);
+                cosines.push((window[left] * Cos::at(angle)) as f32);
+                sines.push((window[left] * Sin::at(angle)) as f32);
+            }
+        }
+        let bands = preset.mels;
+        let row = |column| (0..bands).map(move |band| weight(column, band) as f32);
+        let weights = (0..columns).flat_map(row).collect();
+        Folded { pairs, cosines, sines, columns, weights, bands }
+    }
+
+    /// Sums and differences of mirrored samples, in f32.
+    fn fold(&self, frame: &[f64], sums: &mut [f32], differences: &mut [f32]) {
+        let to = sums.iter_mut().zip(differences);
+        for (&(left, right), (sum, difference)) in self.pairs.iter().zip(to) {
+            let x = frame[left] as f32;
+            let y = frame.get(right).map_or(0.0, |&y| y as f32);
+            (*sum, *difference) = if left == right { (x, 0.0) } else { (y + x, y - x) };
+        }
+    }
+
+    /// Bands of the frames whose sums and differences these are.
+    fn multiply(&self, lanes: &Lanes, [sums, differences]: [&[f32]; 2], to: &mut [f32]) {
+        let (depth, columns) = (self.pairs.len(), self.columns);
+        let rows = sums.len() / depth;
+        let mut power = vec![0.0; rows * columns];
+        let mut other = vec![0.0; rows * columns];
+        let by = |x: &[f32], basis: &[f32], out: &mut [f32]| {
+            product(lanes, Matrix::new(x, rows, depth), Matrix::new(basis, depth, columns), out);
+        };
+        by(sums, &self.cosines, &mut power);
+        by(differences, &self.sines, &mut other);
+        power.iter_mut().zip(&other).for_each(|(c, s)| *c = *c * *c + s * s);
+        let weights = Matrix::new(&self.weights, columns, self.bands);
+        product(lanes, Matrix::new(&power, rows, columns), weights, to);
+    }
+}

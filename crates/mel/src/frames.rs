@@ -1,0 +1,173 @@
+//! Which samples a frame sees, and what is done to them before the window.
+
+use crate::preset::{Count, Padding, Preset};
+use rung_base::{Error, ErrorKind, Result};
+use rung_math::{Log, Unary};
+
+/// The least energy whose logarithm is taken: 2^-23, as Kaldi has it.
+pub const FLOOR: f64 = 1.192_092_9e-7;
+
+/// The frames of a signal.
+#[derive(Clone, Copy, Debug)]
+pub struct Frames<'a> {
+    preset: &'a Preset,
+    samples: &'a [f32],
+    /// How many.
+    pub count: usize,
+}
+
+impl<'a> Frames<'a> {
+    /// # Errors
+    /// NaN or infinity in the samples, with their count and the first one's place; samples that are too
+    /// few to be mirrored.
+    pub fn new(preset: &'a Preset, samples: &'a [f32]) -> Result<Frames<'a>> {
+        check(samples)?;
+        let n = samples.len();
+        let reach = reach(preset);
+        if preset.padding == Padding::Reflect && n <= reach {
+            let wanted = format!("mirroring {reach} samples at each edge needs more than as many");
+            let error = Error::wanted(ErrorKind::Shape, wanted, n);
+            return Err(error.hint("padding with zeros takes any number"));
+        }
+        let (hop, length) = (preset.hop, preset.window_length);
+        let count = match preset.padding {
+            Padding::Zero | Padding::Reflect => match preset.count {
+                Count::All => 1 + n / hop,
+                Count::ButLast => n / hop,
+            },
+            Padding::None if n < length => 0,
+            Padding::None => 1 + (n - length) / hop,
+            Padding::Mirror if n == 0 => 0,
+            Padding::Mirror => (n + hop / 2) / hop,
+        };
+        Ok(Frames { preset, samples, count })
+    }
+
+    /// The samples of frame `t` in f64, `window_length` of them, before the window; and the log energy
+    /// of the frame less its mean.
+    pub fn read(&self, t: usize, out: &mut [f64]) -> f64 {
+        let preset = self.preset;
+        let start = (t * preset.hop) as isize - self.left();
+        for (j, out) in out.iter_mut().enumerate() {
+            *out = self.sample(start + j as isize) * preset.sample_scale;
+        }
+        if preset.remove_mean {
+            let mean = out.iter().sum::<f64>() / out.len() as f64;
+            out.iter_mut().for_each(|x| *x -= mean);
+        }
+        let energy = out.iter().map(|x| x * x).sum::<f64>().max(FLOOR);
+        if preset.preemphasis != 0.0 {
+            let mut before = out[0];
+            for x in out.iter_mut() {
+                (before, *x) = (*x, *x - preset.preemphasis * before);
+            }
+        }
+        Log::at(energy)
+    }
+
+    /// From the first sample of a frame to where its hop stands.
+    fn left(&self) -> isize {
+        let preset = self.preset;
+        match preset.padding {
+            Padding::None => 0,
+            Padding::Mirror => preset.window_length as isize / 2 - preset.hop as isize / 2,
+            // A short window stands in the middle of the transform's points.
+            _ => (preset.n_fft / 2 - (preset.n_fft - preset.window_length) / 2) as isize,
+        }
+    }
+
+    /// The sample at a place that may lie outside.
+    fn sample(&self, at: isize) -> f64 {
+        let n = self.samples.len() as isize;
+        let mut at = at;
+        while !(0..n).contains(&at) {
+            at = match self.preset.padding {
+                Padding::Zero | Padding::None => return 0.0,
+                Padding::Reflect if at < 0 => -at,
+                Padding::Reflect => 2 * (n - 1) - at,
+                Padding::Mirror if at < 0 => -1 - at,
+                Padding::Mirror => 2 * n - 1 - at,
+            };
+        }
+        self.samples[at as usize].into()
+    }
+}
+
+/// How many samples outside a centred frame may see at each edge.
+fn reach(preset: &Preset) -> usize {
+    preset.n_fft / 2
+}
+
+fn check(samples: &[f32]) -> Result<()> {
+    let wrong = samples.iter().filter(|x| !x.is_finite()).count();
+    match samples.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(first) => {
+            let got = format!("{} at {first}, {wrong} in all", samples[first]);
+            Err(Error::wanted(ErrorKind::Argument, "samples must be finite", got))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preset(name: &str) -> Preset {
+        Preset::named(name).unwrap()
+    }
+
+    #[test]
+    fn as_many_frames_as_the_packages_have() {
+        let samples = vec![0.0; 113_600];
+        let count = |preset: &Preset, n: usize| Frames::new(preset, &samples[..n]).unwrap().count;
+        assert_eq!(count(&preset("whisper-80"), 113_600), 710);
+        assert_eq!(count(&preset("kaldi"), 113_600), 708);
+        assert_eq!(count(&Preset { padding: Padding::Mirror, ..preset("kaldi") }, 113_600), 710);
+        assert_eq!(count(&preset("kaldi"), 399), 0);
+        assert_eq!(count(&preset("librosa"), 0), 1);
+        assert_eq!(count(&preset("torchaudio"), 401), 3);
+    }
+
+    #[test]
+    fn edges_are_mirrored_as_the_padding_says() {
+        let samples: Vec<f32> = (0..300).map(|i| i as f32).collect();
+        let first = |preset: &Preset, t: usize| {
+            let mut out = vec![0.0; preset.window_length];
+            Frames::new(preset, &samples).unwrap().read(t, &mut out);
+            out
+        };
+        let torch = preset("torchaudio");
+        assert_eq!(first(&torch, 0)[..3], [200.0, 199.0, 198.0]);
+        assert_eq!(first(&torch, 1)[299..302], [299.0, 298.0, 297.0]);
+        let zeros = Preset { padding: Padding::Zero, ..torch };
+        assert_eq!(first(&zeros, 0)[198..202], [0.0, 0.0, 0.0, 1.0]);
+        let plain =
+            Preset { remove_mean: false, preemphasis: 0.0, sample_scale: 1.0, ..preset("kaldi") };
+        let mirrored = Preset { padding: Padding::Mirror, ..plain };
+        assert_eq!(first(&mirrored, 0)[119..122], [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn what_cannot_be_framed_is_refused() {
+        let torch = preset("torchaudio");
+        let told = |samples: &[f32]| Frames::new(&torch, samples).unwrap_err().to_string();
+        assert!(told(&[0.0; 200]).contains("more than as many: got 200"));
+        let mut broken = vec![0.0; 500];
+        (broken[7], broken[9]) = (f32::NAN, f32::INFINITY);
+        assert!(told(&broken).contains("got NaN at 7, 2 in all"));
+    }
+
+    #[test]
+    fn kaldis_steps_come_before_the_window() {
+        let kaldi = preset("kaldi");
+        let samples: Vec<f32> = (0..400).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect();
+        let mut out = vec![0.0; 400];
+        let log_energy = Frames::new(&kaldi, &samples).unwrap().read(0, &mut out);
+        let (mean, rest) = (32_768.0 / 400.0, 32_768.0 - 32_768.0 / 400.0);
+        assert!((out[0] - 0.03 * rest).abs() < 1e-9);
+        assert!((out[1] - (-mean - 0.97 * rest)).abs() < 1e-9);
+        let energy: f64 = rest * rest + 399.0 * mean * mean;
+        assert!((log_energy - energy.ln()).abs() < 1e-12);
+    }
+}
