@@ -83,6 +83,11 @@ pub enum Decline {
         most: u64,
     },
     TooLong,
+    /// What a kernel of a program's own would have as instructions, and the most of them.
+    LongKernel {
+        have: usize,
+        most: usize,
+    },
     Grid,
     LibrarySmall {
         have: u64,
@@ -118,6 +123,7 @@ impl Decline {
             Decline::Memory { .. } => "memory",
             Decline::Binding { .. } => "binding",
             Decline::TooLong => "too-long",
+            Decline::LongKernel { .. } => "long-kernel",
             Decline::Grid => "grid",
             Decline::LibrarySmall { .. } => "library-small",
             Decline::Lost(_) => "lost",
@@ -155,6 +161,10 @@ impl Decline {
                 format!("buffer of {bytes} exceeds the device's {most} binding")
             }
             Decline::TooLong => "more than 2^31 elements".into(),
+            Decline::LongKernel { have, most } => {
+                let (have, most) = (grouped(*have as u64), grouped(*most as u64));
+                format!("too long to compile: {have} instructions, {most} at most")
+            }
             Decline::Grid => "launch exceeds the device's grid".into(),
             Decline::LibrarySmall { have, need } => {
                 format!("too small: {} < {} multiply-adds", grouped(*have), grouped(*need))

@@ -454,7 +454,7 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
 }
 
 /// How a rung ran this call, where `--precision` asks for less than strict: a product of singles
-/// may round its operands to bf16 on the lanes; tf32 is a device's, so everything here stays strict.
+/// may round its operands to bf16 on the lanes; no device kernel does, and none has tf32.
 pub fn mode(call: &Call, rung: Rung, precision: Precision) -> Option<&'static str> {
     let Detail::Product(Product { form: Form::Cells, .. }) = call.detail else { return None };
     if call.operands[0].element_type() != ElementType::F32 {
@@ -462,7 +462,9 @@ pub fn mode(call: &Call, rung: Rung, precision: Precision) -> Option<&'static st
     }
     match (precision, rung) {
         (Precision::Bf16, Rung::Lanes) => Some("bf16"),
-        (Precision::Tf32 | Precision::Bf16, Rung::Lanes | Rung::Portable) => Some("strict"),
+        (Precision::Tf32 | Precision::Bf16, Rung::Lanes | Rung::Portable | Rung::Device) => {
+            Some("strict")
+        }
         _ => None,
     }
 }

@@ -3,7 +3,6 @@
 
 #[allow(dead_code, reason = "every test file takes what it needs of it")]
 mod common;
-#[allow(dead_code, reason = "every test file takes what it needs of it")]
 use common::{ladders, values};
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Precision, Settings, Shape};

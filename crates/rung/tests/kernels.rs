@@ -61,6 +61,23 @@ fn explain_shows_a_kernel_by_its_name_and_one_launch() {
     );
 }
 
+/// 64 nested sines of doubles held llvmpipe's compiler for 11 s.
+#[test]
+fn a_kernel_too_long_to_compile_declines_and_says_so() {
+    let mut session = on_device();
+    let nested = (0..64).fold("x".to_string(), |x, _| format!("(sin {x})"));
+    printed(&mut session, &format!("(rung:defkernel deep ((x f64)) {nested})"));
+    printed(&mut session, "(defvar *x* (la:linspace 0 1 4))");
+    printed(&mut session, "(rung:reset-calls)");
+    printed(&mut session, "(defvar *y* (deep *x*))");
+    let row = "(let ((row (first (rung:calls)))) (list (getf row :operation) (getf row :rung)))";
+    assert_eq!(printed(&mut session, row), "(\"deep\" :LANES)");
+    let declines = "(princ-to-string (getf (first (rung:calls)) :declines))";
+    let told = printed(&mut session, declines);
+    assert!(told.contains("too long to compile: "), "{told}");
+    assert!(told.contains(" instructions, 4,096 at most"), "{told}");
+}
+
 /// Lets, repetitions, conditions and every spelling, and folds.
 const KERNELS: [&str; 16] = [
     "(k1 ((x f64) (y f64)) (if (< x y) (- x) (max x y 0.25)))",

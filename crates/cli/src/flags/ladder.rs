@@ -88,7 +88,7 @@ pub const FLAGS: &[Flag] = &[
         summary: "which device: part of an adapter's name; implies --gpu",
         detail: &[
             "A named device that is absent is an error (exit 4). `cpu` means none.",
-            "RUNG_DEVICE=none hides every device.",
+            "RUNG_DEVICE=none hides every device but one that is named here.",
         ],
         apply: |request, given, origin| {
             let choice = match given.text() {
