@@ -375,10 +375,18 @@ fn indices_of(value: &Value) -> Result<(Vec<i64>, Shape)> {
 /// by who reads it.
 fn in_range(parameter: &Parameter, value: &Value) -> Result<()> {
     let Some(range) = parameter.range else { return Ok(()) };
-    match value {
-        Value::Number(n) if !range.holds(n.to_f64()) => {
+    let judge = |n: Number| match range.holds(n.to_f64()) {
+        true => Ok(()),
+        false => {
             let text = format!("{} must be {range}", parameter.name);
             Err(Error::wanted(ErrorKind::Argument, text, n))
+        }
+    };
+    match value {
+        Value::Number(n) => judge(*n),
+        Value::Array(array) => {
+            array.home()?;
+            array.numbers().try_for_each(judge)
         }
         Value::List(items) => items.iter().try_for_each(|item| in_range(parameter, item)),
         _ => Ok(()),

@@ -162,7 +162,7 @@ fn nearest_of<T: Coordinate, const D: usize>(
     let first = nearest_box(&all.blocks, 0, all.blocks.greatest.len(), c);
     in_block(all, first, c, &mut kept);
     for begin in (0..all.blocks.greatest.len()).step_by(GROUP) {
-        let bounds = bounds(&all.blocks, begin, c);
+        let bounds = all.blocks.bounds(begin, c);
         for (i, bound) in bounds.iter().enumerate() {
             let block = begin + i;
             if block != first && *bound <= kept.worst() && all.blocks.greatest[block] > T::ZERO {
@@ -183,7 +183,7 @@ fn in_block<T: Coordinate, const D: usize>(
     let begin = block * GROUP;
     let first = nearest_box(&all.groups, begin, begin + GROUP, c);
     in_group(all, first, c, kept);
-    for (i, bound) in bounds(&all.groups, begin, c).iter().enumerate() {
+    for (i, bound) in all.groups.bounds(begin, c).iter().enumerate() {
         let group = begin + i;
         if group != first && *bound <= kept.worst() && all.groups.greatest[group] > T::ZERO {
             in_group(all, group, c, kept);
@@ -216,27 +216,6 @@ fn in_group<T: Coordinate, const D: usize>(
     }
 }
 
-/// The bounds of 32 boxes: no point in one is nearer.
-#[inline(always)]
-fn bounds<T: Coordinate, const D: usize>(
-    boxes: &Boxes<T, D>,
-    first: usize,
-    c: [T; D],
-) -> [T; GROUP] {
-    let mut bounds = [T::ZERO; GROUP];
-    for (axis, &c) in c.iter().enumerate() {
-        let low = &boxes.low[axis][first..first + GROUP];
-        let high = &boxes.high[axis][first..first + GROUP];
-        for i in 0..GROUP {
-            let (below, above) = (low[i] - c, c - high[i]);
-            let gap = if below > above { below } else { above };
-            let gap = if gap > T::ZERO { gap } else { T::ZERO };
-            bounds[i] = if axis == 0 { gap * gap } else { bounds[i] + gap * gap };
-        }
-    }
-    bounds
-}
-
 /// Of the boxes in a range that hold points, the one with the least bound; the first of several.
 #[inline(always)]
 fn nearest_box<T: Coordinate, const D: usize>(
@@ -247,7 +226,7 @@ fn nearest_box<T: Coordinate, const D: usize>(
 ) -> usize {
     let (mut best, mut least) = (from, T::INFINITY);
     for first in (from..to).step_by(GROUP) {
-        for (i, &bound) in bounds(boxes, first, c).iter().enumerate() {
+        for (i, &bound) in boxes.bounds(first, c).iter().enumerate() {
             if bound < least && boxes.greatest[first + i] > T::ZERO {
                 (best, least) = (first + i, bound);
             }

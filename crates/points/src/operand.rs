@@ -5,6 +5,8 @@ use crate::Cloud;
 use crate::cloud::MOST_DIMENSIONS;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, memory};
+use rung_lanes::Lanes;
+use rung_ops::Answer;
 use rung_ops::call::{Call, at_type};
 
 /// Points of a call: one a row, packed, at the type in which they are computed with.
@@ -100,4 +102,30 @@ pub fn asked<T: 'static>(call: &Call) -> Result<&T> {
         _ => None,
     };
     asked.ok_or_else(|| Error::new(ErrorKind::Internal, "a call without what is asked"))
+}
+
+/// A function of points: by the definition, or on lanes. `portable` and `lanes` are its rungs.
+pub trait OfPoints {
+    /// The results, in order, computed with the points' type.
+    ///
+    /// # Errors
+    /// Those of the function.
+    fn run<T: crate::Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>>;
+}
+
+/// The definition's rung.
+pub fn portable<F: OfPoints>(call: &Call) -> Result<Vec<Array>> {
+    at_width::<F>(call, None)
+}
+
+/// The lanes' rung.
+pub fn lanes<F: OfPoints>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    at_width::<F>(call, Some(lanes)).map(Answer::Several)
+}
+
+fn at_width<F: OfPoints>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+    match call.operands[0].element_type() {
+        ElementType::F32 => F::run::<f32>(call, lanes),
+        _ => F::run::<f64>(call, lanes),
+    }
 }

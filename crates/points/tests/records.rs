@@ -65,6 +65,7 @@ fn mistakes_say_what_was_wanted_and_what_came() {
     let from =
         |start| error("fps", vec![cloud(), word("k"), Value::integer(2), word("start"), start]).0;
     assert_eq!(from(Value::integer(-2)), "start must be 0 or more: got -2");
+    assert_eq!(from(array(&[1.0, -1.0], &[2])), "start must be 0 or more: got -1.0");
     assert_eq!(from(Value::integer(3)), "start must be below 3, the number of points: got 3");
     assert_eq!(from(word("last")), "expected start to be indices or :random: got :last");
     let (text, hint) = error("fps", vec![cloud()]);

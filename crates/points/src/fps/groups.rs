@@ -30,6 +30,25 @@ pub struct Boxes<T, const D: usize> {
     pub best: Vec<u32>,
 }
 
+impl<T: Coordinate, const D: usize> Boxes<T, D> {
+    /// The squared bounds of a group of boxes: no point in one is nearer to `c`.
+    #[inline(always)]
+    pub fn bounds(&self, first: usize, c: [T; D]) -> [T; GROUP] {
+        let mut bounds = [T::ZERO; GROUP];
+        for (axis, &c) in c.iter().enumerate() {
+            let low = &self.low[axis][first..first + GROUP];
+            let high = &self.high[axis][first..first + GROUP];
+            for i in 0..GROUP {
+                let (below, above) = (low[i] - c, c - high[i]);
+                let gap = if below > above { below } else { above };
+                let gap = if gap > T::ZERO { gap } else { T::ZERO };
+                bounds[i] = if axis == 0 { gap * gap } else { bounds[i] + gap * gap };
+            }
+        }
+        bounds
+    }
+}
+
 /// A best place that is not known.
 pub const STALE: u32 = u32::MAX;
 

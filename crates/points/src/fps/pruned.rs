@@ -177,17 +177,7 @@ fn near<T: Coordinate, const D: usize>(
     c: [T; D],
     found: &mut [usize; GROUP],
 ) -> usize {
-    let mut bounds = [T::ZERO; GROUP];
-    for (axis, &c) in c.iter().enumerate() {
-        let low = &boxes.low[axis][first..first + GROUP];
-        let high = &boxes.high[axis][first..first + GROUP];
-        for i in 0..GROUP {
-            let (below, above) = (low[i] - c, c - high[i]);
-            let gap = if below > above { below } else { above };
-            let gap = if gap > T::ZERO { gap } else { T::ZERO };
-            bounds[i] = if axis == 0 { gap * gap } else { bounds[i] + gap * gap };
-        }
-    }
+    let bounds = boxes.bounds(first, c);
     let greatest = &boxes.greatest[first..first + GROUP];
     let mut count = 0;
     for i in 0..GROUP {

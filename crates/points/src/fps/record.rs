@@ -1,7 +1,8 @@
 //! The record of farthest point sampling: what a front end reads, and from a call to `sample`.
 
 use super::{Samples, Wanted, plan, sample, sample_plainly};
-use crate::{Coordinate, PACKAGE, operand, shell};
+use crate::operand::{self, OfPoints};
+use crate::{Coordinate, PACKAGE, shell};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
@@ -10,7 +11,7 @@ use rung_ops::call::{Call, Context, Detail, Output, Prepared};
 use rung_ops::record::{ALL, Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
 use rung_ops::samples::{self, Sample};
 use rung_ops::solver::{Command, array, number};
-use rung_ops::{Answer, Generator, Value};
+use rung_ops::{Generator, Value};
 
 pub const FPS: Op = Op {
     names: &["fps", "farthest-point-sampling"],
@@ -31,8 +32,8 @@ pub const FPS: Op = Op {
     types: ALL,
     prepare,
     rungs: Rungs::processor(
-        Definition::Several(portable),
-        lanes,
+        Definition::Several(operand::portable::<Sampling>),
+        operand::lanes::<Sampling>,
         "no kernel yet: each sample waits for the one before it",
     ),
     beside: Some(beside),
@@ -170,7 +171,10 @@ fn starts(
 ) -> Result<Vec<usize>> {
     match start {
         None => Ok(Vec::new()),
-        Some(IndexOr::Indices(given)) => given.into_iter().map(index).collect(),
+        // Their range begins at 0.
+        Some(IndexOr::Indices(given)) => {
+            Ok(given.into_iter().map(|i| usize::try_from(i).unwrap_or(0)).collect())
+        }
         Some(IndexOr::Word(_)) if there == 0 => Ok(Vec::new()),
         Some(IndexOr::Word(_)) => {
             let generator = generator.unwrap_or(&context.counter);
@@ -188,32 +192,17 @@ fn starts(
     }
 }
 
-fn index(given: i64) -> Result<usize> {
-    usize::try_from(given)
-        .map_err(|_| Error::wanted(ErrorKind::Argument, "start must be 0 or more", given))
-}
+struct Sampling;
 
-fn portable(call: &Call) -> Result<Vec<Array>> {
-    match call.operands[0].element_type() {
-        ElementType::F32 => run::<f32>(call, None),
-        _ => run::<f64>(call, None),
+impl OfPoints for Sampling {
+    fn run<T: Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+        let (cloud, asked) = (operand::cloud::<T>(call), operand::asked::<Asked>(call)?);
+        let (samples, _) = match lanes {
+            Some(lanes) => sample(lanes, &cloud, &asked.wanted())?,
+            None => sample_plainly(&cloud, &asked.wanted())?,
+        };
+        results(&samples)
     }
-}
-
-fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    Ok(Answer::Several(match call.operands[0].element_type() {
-        ElementType::F32 => run::<f32>(call, Some(lanes))?,
-        _ => run::<f64>(call, Some(lanes))?,
-    }))
-}
-
-fn run<T: Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
-    let (cloud, asked) = (operand::cloud::<T>(call), operand::asked::<Asked>(call)?);
-    let (samples, _) = match lanes {
-        Some(lanes) => sample(lanes, &cloud, &asked.wanted())?,
-        None => sample_plainly(&cloud, &asked.wanted())?,
-    };
-    results(&samples)
 }
 
 fn results<T: Coordinate>(samples: &Samples<T>) -> Result<Vec<Array>> {

@@ -1,16 +1,17 @@
 //! The records of the searches: the k nearest points, and all within a radius.
 
 use super::{Limit, Neighbour, plainly, search};
-use crate::{Cloud, Coordinate, PACKAGE, operand, shell};
+use crate::operand::{self, OfPoints};
+use crate::{Cloud, Coordinate, PACKAGE, shell};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
+use rung_ops::Value;
 use rung_ops::arguments::Arguments;
 use rung_ops::call::{Call, Context, Detail, Output, Prepared};
 use rung_ops::record::{ALL, Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
 use rung_ops::samples::{self, Sample};
 use rung_ops::solver::{Command, array};
-use rung_ops::{Answer, Value};
 
 const POINTS: Parameter =
     required("points", Kind::Array).says("the cloud, one point a row: (n d), d from 1 to 16");
@@ -89,8 +90,8 @@ pub const WITHIN: Op = Op {
 const BASE: Op = Op { package: PACKAGE, types: ALL, beside: Some(beside), ..Op::BASE };
 
 const RUNGS: Rungs = Rungs::processor(
-    Definition::Several(portable),
-    lanes,
+    Definition::Several(operand::portable::<Search>),
+    operand::lanes::<Search>,
     "no kernel yet: every query goes its own way through the groups",
 );
 
@@ -175,29 +176,19 @@ fn asked(call: Call, shape: Shape, more: Vec<Shape>, limit: Limit) -> Prepared {
     }))
 }
 
-fn portable(call: &Call) -> Result<Vec<Array>> {
-    match call.operands[0].element_type() {
-        ElementType::F32 => run::<f32>(call, None),
-        _ => run::<f64>(call, None),
+struct Search;
+
+impl OfPoints for Search {
+    fn run<T: Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+        let (cloud, limit) = (operand::cloud::<T>(call), operand::asked::<Asked>(call)?.limit);
+        let asked = queries(call);
+        let asked = Cloud::checked(asked.as_slice::<T>().unwrap_or_default(), asked.shape()[1]);
+        let found = match lanes {
+            Some(lanes) => search(lanes, &cloud, &asked, limit)?,
+            None => plainly(&cloud, &asked, limit),
+        };
+        results(&found, call, limit)
     }
-}
-
-fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    Ok(Answer::Several(match call.operands[0].element_type() {
-        ElementType::F32 => run::<f32>(call, Some(lanes))?,
-        _ => run::<f64>(call, Some(lanes))?,
-    }))
-}
-
-fn run<T: Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
-    let (cloud, limit) = (operand::cloud::<T>(call), operand::asked::<Asked>(call)?.limit);
-    let asked = queries(call);
-    let asked = Cloud::checked(asked.as_slice::<T>().unwrap_or_default(), asked.shape()[1]);
-    let found = match lanes {
-        Some(lanes) => search(lanes, &cloud, &asked, limit)?,
-        None => plainly(&cloud, &asked, limit),
-    };
-    results(&found, call, limit)
 }
 
 fn results<T: Coordinate>(

@@ -3,11 +3,11 @@
 use super::{normal, turned};
 use crate::files::Table;
 use crate::near::{Limit, plainly, search};
-use crate::{Coordinate, PACKAGE, operand, shell};
+use crate::operand::{self, OfPoints};
+use crate::{Coordinate, PACKAGE, shell};
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_base::{Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
-use rung_ops::Answer;
 use rung_ops::arguments::Arguments;
 use rung_ops::call::{Call, Context, Detail, Output, Prepared};
 use rung_ops::record::{ALL, Definition, Family, Kind, Op, Rungs, keyword, required};
@@ -38,8 +38,8 @@ pub const NORMALS: Op = Op {
     types: ALL,
     prepare,
     rungs: Rungs::processor(
-        Definition::Several(portable),
-        lanes,
+        Definition::Several(operand::portable::<Normals>),
+        operand::lanes::<Normals>,
         "no kernel yet: every query goes its own way through the groups",
     ),
     samples: || {
@@ -105,41 +105,31 @@ fn place(array: &Array) -> Result<[f64; 3]> {
     }
 }
 
-fn portable(call: &Call) -> Result<Vec<Array>> {
-    match call.operands[0].element_type() {
-        ElementType::F32 => run::<f32>(call, None),
-        _ => run::<f64>(call, None),
+struct Normals;
+
+impl OfPoints for Normals {
+    fn run<T: Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+        let (cloud, asked) = (operand::cloud::<T>(call), operand::asked::<Asked>(call)?);
+        let limit = Limit::Count(asked.count);
+        let near = match lanes {
+            Some(lanes) => search(lanes, &cloud, &cloud, limit)?,
+            None => plainly(&cloud, &cloud, limit),
+        };
+        let of = |(i, near): (usize, &Vec<_>)| {
+            let (direction, part) = normal(&cloud, near);
+            let from = [0, 1, 2].map(|axis: usize| cloud.point(i)[axis].to_f64());
+            (asked.towards.map_or(direction, |towards| turned(direction, from, towards)), part)
+        };
+        let found: Vec<([f64; 3], f64)> = near.iter().enumerate().map(of).collect();
+        let normals = Array::build::<T>(call.shape.clone(), |out| {
+            let all = found.iter().flat_map(|(direction, _)| direction);
+            out.iter_mut().zip(all).for_each(|(out, x)| *out = T::of(*x));
+        })?;
+        let curvature = Array::build::<T>(Shape::vector(found.len()), |out| {
+            out.iter_mut().zip(&found).for_each(|(out, (_, part))| *out = T::of(*part));
+        })?;
+        Ok(vec![normals, curvature])
     }
-}
-
-fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    Ok(Answer::Several(match call.operands[0].element_type() {
-        ElementType::F32 => run::<f32>(call, Some(lanes))?,
-        _ => run::<f64>(call, Some(lanes))?,
-    }))
-}
-
-fn run<T: Coordinate>(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
-    let (cloud, asked) = (operand::cloud::<T>(call), operand::asked::<Asked>(call)?);
-    let limit = Limit::Count(asked.count);
-    let near = match lanes {
-        Some(lanes) => search(lanes, &cloud, &cloud, limit)?,
-        None => plainly(&cloud, &cloud, limit),
-    };
-    let of = |(i, near): (usize, &Vec<_>)| {
-        let (direction, part) = normal(&cloud, near);
-        let from = [0, 1, 2].map(|axis: usize| cloud.point(i)[axis].to_f64());
-        (asked.towards.map_or(direction, |towards| turned(direction, from, towards)), part)
-    };
-    let found: Vec<([f64; 3], f64)> = near.iter().enumerate().map(of).collect();
-    let normals = Array::build::<T>(call.shape.clone(), |out| {
-        let all = found.iter().flat_map(|(direction, _)| direction);
-        out.iter_mut().zip(all).for_each(|(out, x)| *out = T::of(*x));
-    })?;
-    let curvature = Array::build::<T>(Shape::vector(found.len()), |out| {
-        out.iter_mut().zip(&found).for_each(|(out, (_, part))| *out = T::of(*part));
-    })?;
-    Ok(vec![normals, curvature])
 }
 
 fn write(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
