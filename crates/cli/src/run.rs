@@ -358,7 +358,7 @@ pub fn readable_costs(settings: &Settings) -> Result<(), Failure> {
 pub fn no_costs(path: &Path, text: &str) -> Failure {
     let text = match path.is_dir() {
         true => "it is a folder".to_string(),
-        false => format!("no cost file: {text}"),
+        false => format!("not a valid cost file: {text}"),
     };
     Failure::new(Exit::File, format!("cannot read {}: {text}", path.display()))
         .hint("rung tune --costs=FILE writes one; --costs=default takes the built-in costs")

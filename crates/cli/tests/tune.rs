@@ -86,7 +86,7 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
         (".config", "cannot read .config: it is a folder"),
         (
             ".config/rung/costs.toml",
-            "cannot read .config/rung/costs.toml: no cost file: costs.toml:3: ",
+            "cannot read .config/rung/costs.toml: not a valid cost file: costs.toml:3: ",
         ),
     ] {
         let bad = run_in(&folder, &[&format!("--costs={file}"), "-e", "1"]);

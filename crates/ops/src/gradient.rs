@@ -65,13 +65,15 @@ pub(crate) const PRODUCT: Gradient = Gradient::Folded(&Backward {
         ("sum", |x, _| two("equal", x, 0.0)),
         ("prod", |x, _| choose(two("equal", x, 0.0), 1.0, x)),
     ],
-    rule: |g, i| {
-        let [zeros, others] = [&i.also[0], &i.also[1]];
-        let alone = choose(two("equal", zeros, 1.0), g * others, 0.0);
-        let beside = choose(two("equal", zeros, 0.0), g * (others / i.element), 0.0);
-        choose(two("equal", i.element, 0.0), alone, beside)
-    },
+    rule: of_product,
 });
+
+fn of_product(g: &Expression, i: &Inside) -> Expression {
+    let [zeros, others] = [&i.also[0], &i.also[1]];
+    let alone = choose(two("equal", zeros, 1.0), g * others, 0.0);
+    let beside = choose(two("equal", zeros, 0.0), g * (others / i.element), 0.0);
+    choose(two("equal", i.element, 0.0), alone, beside)
+}
 
 pub(crate) const NORM: Gradient =
     Gradient::Folded(&Backward { also: &[], rule: |g, i| g * (i.element / i.cell) });
@@ -85,6 +87,38 @@ pub(crate) const VARIANCE: Gradient = Gradient::Folded(&Backward {
 pub(crate) const DEVIATION: Gradient = Gradient::Folded(&Backward {
     also: &[("mean", |x, _| x.clone())],
     rule: |g, i| g * ((i.element - &i.also[0]) / (i.count * i.cell)),
+});
+
+/// What a NaN has in a fold in which it counts as absent: nothing.
+fn present(element: &Expression, gradient: Expression) -> Expression {
+    choose(one("isnan", element), 0.0, gradient)
+}
+
+/// The further fold that counts the elements that are there.
+const COUNT: (&str, OfElement) = ("sum", |x, _| present(x, Expression::Number(1.0)));
+
+pub(crate) const PRESENT_SUM: Gradient =
+    Gradient::Folded(&Backward { also: &[], rule: |g, i| present(i.element, g.clone()) });
+
+pub(crate) const PRESENT_MEAN: Gradient =
+    Gradient::Folded(&Backward { also: &[COUNT], rule: |g, i| present(i.element, g / &i.also[0]) });
+
+pub(crate) const PRESENT_PRODUCT: Gradient = Gradient::Folded(&Backward {
+    also: &[
+        ("sum", |x, _| two("equal", x, 0.0)),
+        ("nanprod", |x, _| choose(two("equal", x, 0.0), 1.0, x)),
+    ],
+    rule: |g, i| present(i.element, of_product(g, i)),
+});
+
+pub(crate) const PRESENT_VARIANCE: Gradient = Gradient::Folded(&Backward {
+    also: &[COUNT, ("nanmean", |x, _| x.clone())],
+    rule: |g, i| present(i.element, g * (2.0 * (i.element - &i.also[1])) / &i.also[0]),
+});
+
+pub(crate) const PRESENT_DEVIATION: Gradient = Gradient::Folded(&Backward {
+    also: &[COUNT, ("nanmean", |x, _| x.clone())],
+    rule: |g, i| present(i.element, g * ((i.element - &i.also[1]) / (&i.also[0] * i.cell))),
 });
 
 pub(crate) const LOG_SUM_EXP: Gradient =

@@ -8,6 +8,7 @@ use crate::fold::{
     self, FOLD, Total, device, each_run, prepare, resident, rungs, total_lanes, totals, totals_vec,
     wide,
 };
+use crate::gradient;
 use crate::record::{Entry, Member, Op};
 use crate::samples::{self, Sample};
 use crate::statistics::{VARIANCE, parameter_of, prepare_variance, too_few};
@@ -33,6 +34,7 @@ pub const OPS: &[Op] = &[
             sum_lanes,
             resident(|c, trip| device(c, trip, Fold::SumPresent)),
         ),
+        gradient: gradient::PRESENT_SUM,
         example: "(la:nansum #d(1 nan 2)) => 3.0",
         ..PRESENT
     },
@@ -46,6 +48,7 @@ pub const OPS: &[Op] = &[
             product_lanes,
             resident(|c, trip| device(c, trip, Fold::ProductPresent)),
         ),
+        gradient: gradient::PRESENT_PRODUCT,
         example: "(la:nanprod #d((2 nan) (nan nan)) :axis 1) => #d(2.0 1.0)",
         ..PRESENT
     },
@@ -55,6 +58,7 @@ pub const OPS: &[Op] = &[
         result: "as mean",
         prepare: |op, a, _| prepare(op, a, Total::Mean),
         rungs: rungs(mean_portable, mean_lanes, ABSENT),
+        gradient: gradient::PRESENT_MEAN,
         example: "(la:nanmean #d(1 nan 2)) => 1.5",
         ..PRESENT
     },
@@ -65,6 +69,7 @@ pub const OPS: &[Op] = &[
         parameters: VARIANCE,
         prepare: prepare_variance,
         rungs: rungs(variance_portable, variance_lanes, ABSENT),
+        gradient: gradient::PRESENT_VARIANCE,
         example: "(la:nanvar #d(1 nan 2 3 4)) => 1.25",
         ..PRESENT
     },
@@ -75,6 +80,7 @@ pub const OPS: &[Op] = &[
         parameters: VARIANCE,
         prepare: prepare_variance,
         rungs: rungs(deviation_portable, deviation_lanes, ABSENT),
+        gradient: gradient::PRESENT_DEVIATION,
         example: "(la:nanstd #d(1 nan 3)) => 1.0",
         ..PRESENT
     },
@@ -84,6 +90,7 @@ pub const OPS: &[Op] = &[
         result: "as amax",
         prepare: |op, a, _| prepare(op, a, Total::Select),
         rungs: rungs(select_portable::<LargerNumber>, select_lanes::<LargestPresent>, ABSENT),
+        gradient: gradient::EXTREME,
         example: "(la:nanmax #d((1 nan) (2 5)) :axis 0) => #d(2.0 5.0)",
         ..PRESENT
     },
@@ -93,6 +100,7 @@ pub const OPS: &[Op] = &[
         result: "as amin",
         prepare: |op, a, _| prepare(op, a, Total::Select),
         rungs: rungs(select_portable::<SmallerNumber>, select_lanes::<SmallestPresent>, ABSENT),
+        gradient: gradient::EXTREME,
         example: "(la:nanmin #d(4 nan 2)) => 2.0",
         ..PRESENT
     },

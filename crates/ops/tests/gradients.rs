@@ -312,7 +312,7 @@ fn gradients_of_folds_are_their_slopes() {
     let with_gradients = table::operations()
         .filter(|op| matches!(op.gradient, Gradient::Folded(_)) && op.package == LINALG);
     let names: Vec<&'static str> = with_gradients.map(|op| op.name()).collect();
-    assert!(names.len() >= 8, "{names:?}");
+    assert!(names.len() >= 15, "{names:?}");
     let x: Vec<f64> = (0..12).map(|k| ((k * 7 % 12) as f64 - 5.3) * 0.31).collect();
     let y: Vec<f64> = (0..12).map(|k| ((k * 5 % 12) as f64 - 4.1) * 0.17).collect();
     let expression = variable(0) * call("sin", vec![variable(1)]) + variable(0);
@@ -336,6 +336,30 @@ fn gradients_of_folds_are_their_slopes() {
             }
         }
     }
+}
+
+/// A NaN that a fold leaves out has no part in the gradient; the others have theirs as if it were
+/// not there.
+#[test]
+fn absent_elements_have_the_gradient_0() {
+    let cases: [(&str, [f64; 4]); 7] = [
+        ("nansum", [1.0, 0.0, 1.0, 1.0]),
+        ("nanprod", [8.0, 0.0, 4.0, 2.0]),
+        ("nanmean", [1.0 / 3.0, 0.0, 1.0 / 3.0, 1.0 / 3.0]),
+        ("nanvar", [-8.0 / 9.0, 0.0, -2.0 / 9.0, 10.0 / 9.0]),
+        ("nanstd", [-0.3563483225498992, 0.0, -0.0890870806374748, 0.44543540318737396]),
+        ("nanmax", [0.0, 0.0, 0.0, 1.0]),
+        ("nanmin", [1.0, 0.0, 0.0, 0.0]),
+    ];
+    for (name, wanted) in cases {
+        let op = folded(name, 1, variable(0), Some(name)).unwrap();
+        let slopes = run(derived(op, 0), &[vec![1.0, f64::NAN, 2.0, 4.0]]);
+        for (slope, wanted) in slopes.iter().zip(wanted) {
+            assert!((slope - wanted).abs() < 1e-15, "{name}: {slopes:?}");
+        }
+    }
+    let op = folded("product", 1, variable(0), Some("nanprod")).unwrap();
+    assert_eq!(run(derived(op, 0), &[vec![0.0, f64::NAN, 3.0, 5.0]]), [15.0, 0.0, 0.0, 0.0]);
 }
 
 /// A generator of numbers below n.

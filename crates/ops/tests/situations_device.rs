@@ -9,11 +9,11 @@ mod faulty;
 #[path = "../../device/tests/lavapipe/idle.rs"]
 mod idle;
 
-use faulty::{Call, Faulty};
+use faulty::{Call, Fault, Faulty};
 use idle::Idle;
 use rung_array::{Array, Number};
 use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
-use rung_device::Device;
+use rung_device::{Device, FailureCode};
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
 use rung_ops::{Decline, Ladder, NoCaller, Value, table};
@@ -285,5 +285,24 @@ fn situations_28_the_same_bits_every_time_on_a_device() {
     let first = run();
     for _ in 0..2 {
         assert_same(&run(), &first, "again");
+    }
+}
+
+/// A driver refuses every kernel, or one of them: what it said is the decline's text, and the processor
+/// gives the result. The others are still asked.
+#[test]
+fn situations_26_a_driver_that_refuses_a_kernel_is_a_decline_with_its_own_text() {
+    for count in [1, u64::MAX] {
+        let refusal = Fault { call: Call::Launch, from: 0, count, code: FailureCode::Compile };
+        let mut ladder = eager(Arc::new(Faulty::new(lavapipe(), Some(refusal))));
+        let a = array(ElementType::F32, &[300, 7]);
+        let mut here = without_device();
+        for name in ["exp", "tanh", "exp"] {
+            let got = call(&mut ladder, name, values(&[&a]));
+            assert_same(&got, &call(&mut here, name, values(&[&a])), name);
+        }
+        let all = declines(&ladder);
+        assert!(all.iter().all(|(code, text)| code == "compile" && text.contains("told to fail")));
+        assert_eq!(all.len(), if count == 1 { 1 } else { 2 }, "{all:?}");
     }
 }
