@@ -1,11 +1,11 @@
-//! From a kernel's text to SPIR-V: add the buffers and the prelude, parse and validate with naga,
-//! refuse what no device computes exactly, write, and forbid contraction.
+//! From a kernel's text to SPIR-V or PTX: add the buffers and the prelude, parse and validate with
+//! naga, refuse what no device computes exactly, write, and forbid contraction.
 //!
 //! Every failure is an error value with the kernel's key; a failure here is our own mistake, not
-//! the user's, so its kind is `Internal`. PTX and MSL writers will start from the same module.
+//! the user's, so its kind is `Internal`. A writer of MSL will start from the same module.
 
 use crate::kernel::{Access, Kernel, Variants, per_word, wgsl_type};
-use crate::{prelude, spirv};
+use crate::{prelude, ptx, spirv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use rung_base::{Error, ErrorKind, Result};
 use std::fmt::Write;
@@ -15,19 +15,10 @@ pub const ENTRY_POINT: &str = "main";
 
 /// SPIR-V of the kernel for a device that needs `variants`.
 pub fn compile(kernel: &Kernel, variants: &Variants) -> Result<Vec<u32>> {
-    let text = full_text(kernel, variants)?;
-    let failed = |stage: &str, what: String| {
-        Error::new(ErrorKind::Internal, format!("kernel {}: {stage}: {what}", kernel.key))
-    };
-    let module = naga::front::wgsl::parse_str(&text)
-        .map_err(|e| failed("parse", e.emit_to_string(&text).trim().to_string()))?;
     // No half widths of the device's own and no subgroups: a text that needs either is refused, so
     // no device has to have them.
     let capabilities = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
-    let info = Validator::new(ValidationFlags::all(), capabilities)
-        .validate(&module)
-        .map_err(|e| failed("validate", e.emit_to_string(&text).trim().to_string()))?;
-    refuse_built_ins(&module, &info).map_err(|what| failed("lint", what))?;
+    let (module, info) = checked(kernel, variants, capabilities)?;
     let options = naga::back::spv::Options {
         lang_version: (1, 3),
         flags: naga::back::spv::WriterFlags::empty(),
@@ -44,15 +35,56 @@ pub fn compile(kernel: &Kernel, variants: &Variants) -> Result<Vec<u32>> {
         entry_point: ENTRY_POINT.to_string(),
     };
     let words = naga::back::spv::write_vec(&module, &info, &options, Some(&pipeline))
-        .map_err(|e| failed("write", e.to_string()))?;
+        .map_err(|e| failed(kernel, "write", e.to_string()))?;
     let is_double = |t: &naga::Type| t.inner.scalar() == Some(naga::Scalar::F64);
     let doubles = module.types.iter().any(|(_, t)| is_double(t));
     spirv::finish(&words, variants, doubles)
 }
 
+/// PTX of the kernel for NVIDIA's devices; `ptx` says how it is launched. Every such device computes
+/// exactly, so its `variants` are `Variants::default()` once its self-test agrees. Half widths and
+/// subgroups of the device's own are allowed here.
+pub fn compile_ptx(kernel: &Kernel, variants: &Variants) -> Result<String> {
+    let capabilities = Capabilities::FLOAT64
+        | Capabilities::SHADER_INT64
+        | Capabilities::SHADER_INT64_ATOMIC_ALL_OPS
+        | Capabilities::SHADER_FLOAT16
+        | Capabilities::SUBGROUP
+        | Capabilities::SUBGROUP_BARRIER;
+    let (module, info) = checked(kernel, variants, capabilities)?;
+    ptx::write(&module, &info, &kernel.key).map_err(|e| failed(kernel, "PTX", e.0))
+}
+
+fn failed(kernel: &Kernel, stage: &str, what: String) -> Error {
+    Error::new(ErrorKind::Internal, format!("kernel {}: {stage}: {what}", kernel.key))
+}
+
+/// The kernel's text as a module that is valid with these capabilities.
+fn checked(
+    kernel: &Kernel,
+    variants: &Variants,
+    capabilities: Capabilities,
+) -> Result<(naga::Module, ModuleInfo)> {
+    let text = full_text(kernel, variants)?;
+    let module = naga::front::wgsl::parse_str(&text)
+        .map_err(|e| failed(kernel, "parse", e.emit_to_string(&text).trim().to_string()))?;
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
+        .subgroup_operations(naga::valid::SubgroupOperationSet::all())
+        .validate(&module)
+        .map_err(|e| failed(kernel, "validate", e.emit_to_string(&text).trim().to_string()))?;
+    refuse_built_ins(&module, &info).map_err(|what| failed(kernel, "lint", what))?;
+    Ok((module, info))
+}
+
 /// The whole WGSL: buffers, parameters, the parts of the prelude that the text calls, the text.
 pub fn full_text(kernel: &Kernel, variants: &Variants) -> Result<String> {
-    let mut text = String::new();
+    // Directives come before every declaration.
+    let is_directive = |line: &&str| line.starts_with("enable ");
+    let directives: usize =
+        kernel.text.split_inclusive('\n').take_while(is_directive).map(str::len).sum();
+    let (directives, rest) = kernel.text.split_at(directives);
+    let mut text = String::from(directives);
     for (i, binding) in kernel.bindings.iter().enumerate() {
         let access = match binding.access {
             Access::Read => "read",
@@ -72,7 +104,7 @@ pub fn full_text(kernel: &Kernel, variants: &Variants) -> Result<String> {
     text.push_str("@group(1) @binding(0) var<uniform> parameters: array<vec4<u32>, 16>;\n");
     text.push_str("fn parameter(i: u32) -> u32 { return parameters[i >> 2u][i & 3u]; }\n");
     text.push_str(&prelude::for_text(&kernel.text, variants));
-    text.push_str(&kernel.text);
+    text.push_str(rest);
     Ok(text)
 }
 

@@ -56,3 +56,53 @@ pub(crate) fn double_words(value: f64) -> [u32; 2] {
 pub(crate) fn is_empty(launch: &Launch) -> bool {
     launch.groups.contains(&0)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{Kernel, Variants, compile};
+
+    /// Every kernel text of the library, at the types that tell texts apart; each key once.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let mut all = [
+            broadcast::tests::all(),
+            fill::tests::all(),
+            fold::tests::all(),
+            fourier::tests::all(),
+            locate::tests::all(),
+            map::tests::all(),
+            philox::tests::all(),
+            pick::tests::all(),
+            position::tests::all(),
+            product::tests::all(),
+            quantized::tests::all(),
+            rows::tests::all(),
+            scan::tests::all(),
+            sort::tests::all(),
+            step::tests::all(),
+            triangular::tests::all(),
+            windows::tests::all(),
+        ]
+        .concat();
+        all.sort_by(|a, b| (&a.key, &a.text).cmp(&(&b.key, &b.text)));
+        all.dedup();
+        all
+    }
+
+    #[test]
+    fn every_kernel_compiles_with_every_variant() {
+        for kernel in all() {
+            for variants in [Variants::default(), Variants::SOFTWARE] {
+                compile(&kernel, &variants).unwrap();
+            }
+        }
+    }
+
+    /// Caches know a kernel by its key.
+    #[test]
+    fn kernels_of_one_key_have_one_text() {
+        for pair in all().windows(2) {
+            assert!(pair[0].key != pair[1].key, "two texts: {}", pair[0].key);
+        }
+    }
+}

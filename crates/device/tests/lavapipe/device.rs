@@ -33,7 +33,7 @@ fn names_that_do_not_fit() {
     assert!(text.starts_with("no adapter named Geforce 9; found: "), "{text}");
     assert!(text.contains("llvmpipe"), "{text}");
     let text = reason(DeviceChoice::Named("cuda:0".to_string()));
-    assert_eq!(text, "CUDA is not built into this version");
+    assert_eq!(text, "libcuda.so.1 not found (no NVIDIA driver)");
 }
 
 #[test]
@@ -106,7 +106,8 @@ fn a_machine_without_any_adapter_gives_a_reason() {
         return again(test, &[("VK_ICD_FILENAMES", nothing), ("VK_DRIVER_FILES", nothing)]);
     }
     let step = if adapters().loader { "" } else { ": no Vulkan loader, or no driver for it" };
-    assert_eq!(reason(DeviceChoice::Auto), format!("no GPU adapter{step}"));
+    let card = "libcuda.so.1 not found (no NVIDIA driver)";
+    assert_eq!(reason(DeviceChoice::Auto), format!("{card}; no GPU adapter{step}"));
     let named = reason(DeviceChoice::Named("llvmpipe".to_string()));
     assert_eq!(named, "no adapter named llvmpipe; found: none");
     assert!(adapters().adapters.is_empty());

@@ -66,12 +66,3 @@ fn lengths_around_a_group_and_nothing() {
         assert_eq!(got, want);
     }
 }
-
-#[test]
-fn more_elements_than_65535_groups_hold_are_walked_with_a_stride() {
-    let count = 65_535 * 256 + 3;
-    let kernel = Arc::new(map::kernel("stride", &trace_unary::<Negative>(Width::F32)));
-    let operand: Vec<f32> = (0..count).map(|i| i as f32).collect();
-    let got = run(&map::launch(&kernel, count).unwrap(), &[&operand], count);
-    assert!(got.iter().enumerate().all(|(i, &y)| y == -(i as f32)));
-}

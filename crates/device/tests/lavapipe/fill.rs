@@ -27,16 +27,3 @@ fn every_kind_draws_the_one_stream() {
         check::<f64>(fill);
     }
 }
-
-#[test]
-fn elements_far_into_the_stream() {
-    // Beyond 65,535 groups, where an invocation makes more than one jump.
-    let count = 65_535 * 256 + 2;
-    let fill = Fill::Randn;
-    let kernel = Arc::new(kernel(fill, ElementType::F32).unwrap());
-    let state = State::seeded(9);
-    let got = run::<f32>(&launch(&kernel, fill, state, count).unwrap(), &[], count);
-    for i in [0, 1, 30_268, 1_000_000, 16_000_000, count - 2, count - 1] {
-        assert_eq!(got[i], fill.element(state, i as u64) as f32, "element {i}");
-    }
-}

@@ -35,6 +35,7 @@ impl Idle {
             max_buffer: 1 << 30,
             max_buffers: 8,
             max_groups: 65_535,
+            pooled: true,
             max_invocations: 256,
             memory: Some(4 << 30),
             variants: Variants::default(),

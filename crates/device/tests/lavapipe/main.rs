@@ -3,10 +3,12 @@
 //! The driver is Mesa's lavapipe, a software one, so these tests need no GPU; without it they fail
 //! and say what to install. They test bits only: lavapipe's speed means nothing.
 
+mod bits;
 mod broadcast;
 mod device;
 mod elementwise;
 mod failing;
+mod far;
 #[allow(dead_code)]
 mod faulty;
 mod fill;

@@ -2,8 +2,7 @@
 //! infinities, subnormals, zeros of both signs and singular matrices.
 
 use crate::operands::{mixture, moderate};
-use crate::support::{Nan, assert_same, device};
-use rung_device::Buffer;
+use crate::support::{Buffer, Nan, assert_same, device};
 use rung_kernel::Launch;
 use rung_kernel::triangular::{Kernels, Sides, kept, kept_launch};
 use rung_math::triangular;

@@ -278,8 +278,30 @@ pub fn merged(shape: &[usize], operands: &[View]) -> (Vec<usize>, Vec<Vec<isize>
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use rung_math::{Add, LessEqual, Width, trace_binary, trace_compare};
+
+    /// Two operands at both widths, a relation, and operands that are converted.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let mut all = Vec::new();
+        for width in [Width::F32, Width::F64] {
+            let add = trace_binary::<Add>(width);
+            all.push(kernel("add", &add, 2));
+            for stored in ElementType::FLOATS {
+                let wanted = element_of(width);
+                let reads = [Read::Array { stored, wanted }, Read::Number].into_iter().collect();
+                let signature = Signature { reads, writes: stored, placed: true };
+                all.extend(kernel_of("add", &add, &signature));
+            }
+            let graph = trace_compare::<LessEqual>(width);
+            let read = Read::Array { stored: element_of(width), wanted: element_of(width) };
+            let reads = SmallVec::from_elem(read, 2);
+            let signature = Signature { reads, writes: ElementType::Bool, placed: false };
+            all.push(kernel_of("less-equal", &graph, &signature).unwrap());
+        }
+        all
+    }
 
     #[test]
     fn axes_walked_as_one_are_merged() {

@@ -57,3 +57,21 @@ pub fn launch(kernel: &Arc<Kernel>, fill: Fill, state: State, count: usize) -> R
     parameters.extend(double_words(second));
     Ok(Launch { kernel: kernel.clone(), parameters, groups: groups_for(count) })
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Every fill at both widths.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let fills = [
+            Fill::Rand,
+            Fill::Randn,
+            Fill::Uniform { low: 0.0, span: 1.0 },
+            Fill::Dropout { rate: 0.5, kept: 2.0 },
+        ];
+        let widths = [ElementType::F32, ElementType::F64];
+        let of = |fill| widths.map(|element| kernel(fill, element).unwrap());
+        fills.into_iter().flat_map(of).collect()
+    }
+}

@@ -229,18 +229,16 @@ fn turn(k: usize, n: usize) -> [f64; 2] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::{Variants, compile};
 
-    #[test]
-    fn every_float_type_is_written() {
-        for writes in ElementType::FLOATS {
+    /// Of every float type that is written.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let of = |writes| {
             let k = Kernels::new(writes).unwrap();
-            for kernel in [&k.points, &k.pass, &k.times, &k.out] {
-                compile(kernel, &Variants::SOFTWARE).unwrap();
-            }
-        }
+            [k.points, k.pass, k.times, k.out].map(|kernel| (*kernel).clone())
+        };
+        ElementType::FLOATS.into_iter().flat_map(of).collect()
     }
 
     #[test]

@@ -234,29 +234,23 @@ pub fn lines_launch(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::{Variants, compile};
 
-    #[test]
-    fn every_element_type_is_located() {
+    /// Of every element type.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let mut all = Vec::new();
         for element in ElementType::ALL {
-            for right in [false, true] {
-                compile(&places(element, right).unwrap(), &Variants::default()).unwrap();
-            }
-            let bins = Bins::new(element).unwrap();
+            all.extend([false, true].map(|right| places(element, right).unwrap()));
+            all.extend(ElementType::FLOATS.map(|writes| lines(element, writes).unwrap()));
+            let (bins, weights) = (Bins::new(element).unwrap(), Weights::new(element).unwrap());
+            let mut shared =
+                vec![bins.zeros, bins.counts, bins.results, weights.found, weights.sums];
             if !element.is_float() {
-                let wholes = Bins::of_wholes(element).unwrap();
-                compile(&wholes.counts, &Variants::default()).unwrap();
+                shared.push(Bins::of_wholes(element).unwrap().counts);
             }
-            let weights = Weights::new(element).unwrap();
-            let adding = [&weights.found, &weights.sums];
-            for kernel in [&bins.zeros, &bins.counts, &bins.results].into_iter().chain(adding) {
-                compile(kernel, &Variants::default()).unwrap();
-            }
-            for writes in ElementType::FLOATS {
-                compile(&lines(element, writes).unwrap(), &Variants::SOFTWARE).unwrap();
-            }
+            all.extend(shared.into_iter().map(|kernel| (*kernel).clone()));
         }
+        all
     }
 }

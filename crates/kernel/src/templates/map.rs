@@ -38,3 +38,24 @@ pub(crate) fn element_of(width: Width) -> ElementType {
         Width::F64 => ElementType::F64,
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use rung_math::*;
+
+    macro_rules! both {
+        ($($definition:ident)*) => {
+            vec![$(
+                kernel(stringify!($definition), &trace_unary::<$definition>(Width::F32)),
+                kernel(stringify!($definition), &trace_unary::<$definition>(Width::F64)),
+            )*]
+        };
+    }
+
+    /// The longest definitions and the shortest, at both widths.
+    pub(crate) fn all() -> Vec<Kernel> {
+        both!(Abs Negative Sign Relu Square Reciprocal Sqrt Exp Log Tanh Sin Cos Tan Erf Asin Acos
+              Atan Sinh Cosh Expm1 Exp2 Log1p Asinh Cbrt Erfc Softplus RoundEven Trunc)
+    }
+}

@@ -70,19 +70,17 @@ pub fn launch(kernel: &Arc<Kernel>, state: State, count: usize) -> Result<Launch
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::{Variants, compile};
 
-    #[test]
-    fn both_fills_compile_at_both_widths() {
-        for (width, fill) in [Width::F32, Width::F64]
-            .into_iter()
-            .flat_map(|width| [(width, Fill::Uniform), (width, Fill::Normal)])
-        {
-            for writes in ElementType::FLOATS {
-                compile(&kernel(fill, width, writes), &Variants::SOFTWARE).unwrap();
+    /// Both fills at both widths.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let mut all = Vec::new();
+        for width in [Width::F32, Width::F64] {
+            for fill in [Fill::Uniform, Fill::Normal] {
+                all.extend(ElementType::FLOATS.map(|writes| kernel(fill, width, writes)));
             }
         }
+        all
     }
 }

@@ -126,17 +126,15 @@ pub fn adding(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::{Variants, compile};
 
-    #[test]
-    fn every_element_type_is_picked_and_added() {
-        for element in ElementType::ALL {
-            compile(&kernel(element).unwrap(), &Variants::default()).unwrap();
-            for onto in [true, false] {
-                compile(&adding_kernel(element, onto).unwrap(), &Variants::SOFTWARE).unwrap();
-            }
-        }
+    /// Of every element type.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let of = |element| {
+            let adding = |onto| adding_kernel(element, onto).unwrap();
+            [kernel(element).unwrap(), adding(true), adding(false)]
+        };
+        ElementType::ALL.into_iter().flat_map(of).collect()
     }
 }

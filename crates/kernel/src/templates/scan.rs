@@ -145,18 +145,19 @@ impl Kernels {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::{Variants, compile};
 
-    #[test]
-    fn every_element_type_is_scanned() {
+    /// Of every element type.
+    pub(crate) fn all() -> Vec<Kernel> {
+        let mut all = Vec::new();
         for element in ElementType::ALL {
             let writes = if element.is_float() { element } else { ElementType::I64 };
-            let kernels = Kernels::new(Scan::Product, element, writes).unwrap();
-            for kernel in [&kernels.totals, &kernels.offsets, &kernels.results] {
-                compile(kernel, &Variants::default()).unwrap();
+            for scan in [Scan::Sum, Scan::Product] {
+                let k = Kernels::new(scan, element, writes).unwrap();
+                all.extend([k.totals, k.offsets, k.results].map(|kernel| (*kernel).clone()));
             }
         }
+        all
     }
 }

@@ -1,0 +1,199 @@
+//! The real assembler on every kernel, and what it makes of them. `./check` fetches `ptxas` and
+//! `nvdisasm` into `.venv-ptx`; where they are neither there nor on the path, these tests say that they
+//! did nothing and pass.
+//!
+//! The oldest target takes all kernels, each other one every eighth, from another one on: all kernels
+//! for one target take some 20 seconds of a core. `RUNG_PTX_ALL=1` takes all for all, and
+//! `cargo nextest run -p rung-kernel --no-capture assembled` prints the table.
+
+use super::{kernel, templates};
+use crate::{Kernel, Variants, compile_ptx};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Bytes that a kernel may spill: the gradient of layer norm in f64 spills 32 on sm_89, no other any.
+const SPILLS: u32 = 32;
+/// Every architecture from compute capability 7.5 on.
+const TARGETS: [u32; 9] = [75, 80, 86, 89, 90, 100, 110, 120, 121];
+
+/// A tool of the assembler's wheels.
+fn tool(name: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv-ptx/nvidia/cu13/bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::iter::once(root).chain(std::env::split_paths(&path));
+    let found = found.map(|folder| folder.join(name)).find(|file| file.is_file());
+    if found.is_none() {
+        eprintln!("SKIPPED, PTX is not assembled: no {name} in .venv-ptx or on the path (./check)");
+    }
+    found
+}
+
+/// Kernels as one module, each under its number's name, so that the assembler starts once.
+fn module(kernels: &[(usize, &Kernel)]) -> String {
+    let mut all = String::from(".version 6.3\n.target sm_75\n.address_size 64\n");
+    for (i, kernel) in kernels {
+        let text = compile_ptx(kernel, &Variants::default()).unwrap();
+        let body: Vec<&str> = text.lines().filter(|line| !is_head(line)).collect();
+        let body = body.join("\n").replace("entry main(", &format!("entry k{i}("));
+        let body = body.replace("group", &format!("k{i}_group"));
+        all += &body.replace("table", &format!("k{i}_table"));
+        all.push('\n');
+    }
+    all
+}
+
+fn is_head(line: &str) -> bool {
+    ["// ", ".version", ".target", ".address_size"].iter().any(|start| line.starts_with(start))
+}
+
+/// What the assembler says of a kernel.
+#[derive(Default)]
+struct Use {
+    registers: u32,
+    shared: u32,
+    spills: u32,
+}
+
+/// Assembles into `cubin` and gives the use of each kernel, by number.
+fn assemble(ptxas: &Path, target: u32, text: &str, cubin: &Path) -> BTreeMap<usize, Use> {
+    let source = cubin.with_extension("ptx");
+    std::fs::write(&source, text).unwrap();
+    let arch = format!("-arch=sm_{target}");
+    let run = Command::new(ptxas).args([&arch, "-v"]).arg(&source).arg("-o").arg(cubin).output();
+    let run = run.unwrap();
+    let log = String::from_utf8_lossy(&run.stderr).into_owned();
+    let log = String::from_utf8_lossy(&run.stdout).into_owned() + &log;
+    assert!(run.status.success(), "sm_{target}:\n{log}");
+    let (mut uses, mut now) = (BTreeMap::new(), 0);
+    for line in log.lines() {
+        if let Some((_, rest)) = line.split_once("entry function 'k") {
+            now = rest.split('\'').next().unwrap().parse().unwrap();
+        }
+        let entry: &mut Use = uses.entry(now).or_default();
+        entry.registers += before(line, " registers");
+        entry.shared += before(line, " bytes smem");
+        entry.spills += before(line, " bytes spill stores");
+    }
+    uses
+}
+
+/// The number that stands before some words.
+fn before(line: &str, words: &str) -> u32 {
+    let number = line.split_once(words).and_then(|(start, _)| start.rsplit([' ', ',']).next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// A folder of one test's own.
+fn folder(test: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("rung-{test}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Next to nothing spills, and a group of every kernel fits a multiprocessor's 65,536 registers and 48 KiB.
+#[test]
+fn every_kernel_is_assembled_for_every_target() {
+    let Some(ptxas) = tool("ptxas") else { return };
+    let kernels = templates::tests::all();
+    let every = std::env::var_os("RUNG_PTX_ALL").is_some();
+    let folder = folder("ptxas");
+    for (t, target) in TARGETS.into_iter().enumerate() {
+        let numbered = kernels.iter().enumerate();
+        let taken: Vec<(usize, &Kernel)> =
+            numbered.filter(|(i, _)| every || t == 0 || i % 8 == t - 1).collect();
+        let uses = assemble(&ptxas, target, &module(&taken), &folder.join("all.cubin"));
+        for (i, kernel) in taken {
+            let used = &uses[&i];
+            println!(
+                "sm_{target} {:3} registers, {:5} bytes shared, {} spilled: {}",
+                used.registers, used.shared, used.spills, kernel.key
+            );
+            assert!(used.spills <= SPILLS, "{} for sm_{target}", kernel.key);
+            let threads: u32 = kernel.workgroup.iter().product();
+            assert!(used.registers * threads <= 65_536, "{} for sm_{target}", kernel.key);
+            assert!(used.shared <= 48 << 10, "{} for sm_{target}", kernel.key);
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The instructions of each kernel, by number.
+fn disassembled(nvdisasm: &Path, cubin: &Path) -> BTreeMap<usize, Vec<String>> {
+    let run = Command::new(nvdisasm).arg("-c").arg(cubin).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let (mut all, mut now) = (BTreeMap::new(), None);
+    for line in String::from_utf8_lossy(&run.stdout).lines() {
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix(".text.k").and_then(|l| l.strip_suffix(':')) {
+            now = name.parse().ok();
+        } else if let (Some(now), Some((_, code))) = (now, line.split_once("*/")) {
+            all.entry(now).or_insert_with(Vec::new).push(code.trim().to_string());
+        }
+    }
+    all
+}
+
+fn count(code: &[String], name: &str) -> usize {
+    let is = |line: &&String| line.split_whitespace().any(|word| word.starts_with(name));
+    code.iter().filter(is).count()
+}
+
+/// Products and sums stay apart, and vectors move in one instruction.
+#[test]
+fn the_assembler_contracts_nothing_and_moves_whole_vectors() {
+    let (Some(ptxas), Some(nvdisasm)) = (tool("ptxas"), tool("nvdisasm")) else { return };
+    let text = |body: &str| {
+        kernel(&format!(
+            "@group(0) @binding(1) var<storage, read> v: array<vec4<f32>>;\n\
+             @group(0) @binding(2) var<storage, read_write> w: array<vec4<f32>>;\n\
+             @group(0) @binding(3) var<storage, read_write> d: array<f64>;\n\
+             @compute @workgroup_size(32)\n\
+             fn main(@builtin(local_invocation_index) i: u32) {{ {body} }}"
+        ))
+    };
+    let apart =
+        text("b0[i] = b0[i] * b0[i + 1u] + b0[i + 2u]; d[i] = d[i] * d[i + 1u] + d[i + 2u];");
+    let fused = text("b0[i] = fma(b0[i], b0[i + 1u], b0[i + 2u]);");
+    let moved = text("w[i] = v[i];");
+    let folder = folder("nvdisasm");
+    for target in [TARGETS[0], TARGETS[4], TARGETS[8]] {
+        let cubin = folder.join("three.cubin");
+        assemble(&ptxas, target, &module(&[(0, &apart), (1, &fused), (2, &moved)]), &cubin);
+        let code = disassembled(&nvdisasm, &cubin);
+        for (k, name, wanted) in [
+            (0, "FFMA", 0),
+            (0, "DFMA", 0),
+            (0, "FMUL", 1),
+            (0, "FADD", 1),
+            (0, "DMUL", 1),
+            (0, "DADD", 1),
+            (1, "FFMA", 1),
+            (1, "FMUL", 0),
+            (2, "LDG.E.128", 1),
+            (2, "STG.E.128", 1),
+        ] {
+            assert_eq!(count(&code[&k], name), wanted, "{name} for sm_{target}: {:#?}", code[&k]);
+        }
+    }
+    nothing_fused_in_the_library(&ptxas, &nvdisasm, &folder.join("all.cubin"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Only quotients and roots, which are sequences with fused steps, and what says `fma`.
+fn nothing_fused_in_the_library(ptxas: &Path, nvdisasm: &Path, cubin: &Path) {
+    let kernels = templates::tests::all();
+    let apart = |kernel: &Kernel| {
+        let text = compile_ptx(kernel, &Variants::default()).unwrap();
+        !["fma.", "div.rn", "sqrt."].iter().any(|name| text.contains(name))
+    };
+    let taken: Vec<(usize, &Kernel)> =
+        kernels.iter().enumerate().filter(|(i, k)| i % 4 == 0 && apart(k)).collect();
+    assert!(taken.len() > 50, "{}", taken.len());
+    assemble(ptxas, TARGETS[0], &module(&taken), cubin);
+    let code = disassembled(nvdisasm, cubin);
+    for (i, kernel) in taken {
+        let fused = count(&code[&i], "FFMA") + count(&code[&i], "DFMA");
+        assert_eq!(fused, 0, "{}", kernel.key);
+    }
+}
