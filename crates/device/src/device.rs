@@ -5,10 +5,10 @@
 //! values with a decline code and a text. Read `wgpu` for the one binding there is so far.
 
 use rung_base::{Error, ErrorKind};
-use rung_kernel::{Launch, Variants};
+use rung_kernel::{Access, Launch, Variants};
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 /// A device that passed its self-test.
 pub trait Device: Send + Sync {
@@ -105,13 +105,13 @@ impl fmt::Debug for Buffer {
 /// What a device is and what it can do; only capabilities, never names, decide what runs on it.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// The library that reaches it: `wgpu`.
+    /// The library that reaches it: `wgpu`, `cuda`.
     pub binding: &'static str,
     /// The adapter's name.
     pub name: String,
     /// Driver and version.
     pub driver: String,
-    /// `vulkan`.
+    /// `vulkan`, or a card's architecture: `sm_86`.
     pub backend: String,
     /// Runs on the CPU.
     pub software: bool,
@@ -135,6 +135,8 @@ pub struct Info {
     pub max_groups: u32,
     /// Most invocations of one group.
     pub max_invocations: u32,
+    /// Memory comes from a pool, in the order of the queue: cheap, and nothing waits for it.
+    pub pooled: bool,
     /// Bytes of its largest memory, where the driver tells.
     pub memory: Option<u64>,
     /// The exact replacements that its kernels use.
@@ -213,3 +215,74 @@ impl std::error::Error for Failure {}
 
 /// The result of a device call.
 pub type Outcome<T> = Result<T, Failure>;
+
+/// Whether a device of these limits can make a launch: counts, sizes, and no buffer that is written and
+/// bound twice.
+pub(crate) fn check_launch(info: &Info, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
+    let kernel = &launch.kernel;
+    if buffers.len() != kernel.bindings.len()
+        || launch.parameters.len() != kernel.parameter_words
+        || launch.parameters.len() > rung_kernel::kernel::PARAMETER_WORDS
+    {
+        let text = format!("kernel {}: wrong number of buffers or parameters", kernel.key);
+        return Err(Failure::new(FailureCode::Compile, text));
+    }
+    let invocations: u32 = kernel.workgroup.iter().product();
+    if invocations > info.max_invocations {
+        let most = info.max_invocations;
+        let text = format!("a group of {invocations} invocations, {most} there may be");
+        return Err(Failure::new(FailureCode::Grid, text));
+    }
+    if launch.groups.iter().any(|&g| g > info.max_groups) {
+        return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
+    }
+    let overlaps = |i: usize| {
+        kernel.bindings[i].access != Access::Read
+            && buffers.iter().enumerate().any(|(j, b)| {
+                i != j
+                    && Arc::as_ptr(&b.inner).cast::<()>() == Arc::as_ptr(&buffers[i].inner).cast()
+            })
+    };
+    if (0..buffers.len()).any(overlaps) {
+        let text = format!("kernel {}: a buffer is written and bound twice", kernel.key);
+        return Err(Failure::new(FailureCode::Compile, text));
+    }
+    let largest = buffers.iter().map(|b| b.bytes() as u64).max().unwrap_or(0);
+    if largest > info.max_binding {
+        let text = format!(
+            "buffer of {} exceeds the device's {} binding",
+            sized(largest),
+            sized(info.max_binding)
+        );
+        return Err(Failure::new(FailureCode::Binding, text));
+    }
+    Ok(())
+}
+
+/// What a mutex holds. A panic elsewhere leaves no half-made state that the checks of errors would not
+/// find.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Bytes as a decline text says them.
+pub(crate) fn sized(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_in_the_decline_texts() {
+        assert_eq!(sized(256 << 20), "256 MiB");
+        assert_eq!(sized((80 << 30) + 1), "80.0 GiB");
+        assert_eq!(sized(12), "12 bytes");
+    }
+}

@@ -5,13 +5,14 @@
 //! arrays that stay on it.
 #![warn(missing_docs)]
 
+mod cuda;
 mod device;
 mod probe;
 mod residency;
 mod self_test;
 mod wgpu;
 
+pub(crate) use crate::device::sized;
 pub use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome, PART};
 pub use crate::probe::{Adapter, Mask, Reason, Survey, adapters, probe, probe_with};
 pub use crate::residency::{Handle, Held, Layout, Moved, Residency};
-pub(crate) use crate::wgpu::sized;

@@ -4,8 +4,9 @@
 //! Never panics and never throws: a machine without a loader, an adapter or a feature gives a
 //! reason in the words of the specification. How often it runs is the caller's affair.
 
+use crate::cuda;
 use crate::device::Device;
-use crate::self_test;
+use crate::self_test::{self, Unsettled};
 use crate::wgpu::{block_on, first_line, instance, open};
 use rung_base::DeviceChoice;
 use rung_kernel::Variants;
@@ -29,7 +30,7 @@ pub struct Adapter {
     pub name: String,
     /// Driver and version.
     pub driver: String,
-    /// `vulkan`.
+    /// `vulkan`, `cuda`.
     pub backend: String,
     /// Runs on the CPU.
     pub software: bool,
@@ -42,14 +43,28 @@ pub struct Adapter {
 pub struct Survey {
     /// Whether the Vulkan loader is installed.
     pub loader: bool,
+    /// Why NVIDIA's driver shows no card.
+    pub cuda: Option<String>,
     /// In the order in which they would be tried.
     pub adapters: Vec<Adapter>,
 }
 
 /// All adapters with the reason each is or is not usable. Opens none of them.
 pub fn adapters() -> Survey {
-    let adapters = found().iter().map(|a| summary(&a.get_info())).collect();
-    Survey { loader: instance().is_some(), adapters }
+    let (cards, cuda) = match cuda::cards() {
+        Ok(cards) => (cards, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    let card = |card: cuda::Card| Adapter {
+        name: card.name,
+        driver: card.driver,
+        backend: "cuda".to_string(),
+        software: false,
+        unusable: card.unusable,
+    };
+    let adapters = found().into_iter().map(|a| summary(&a.get_info()));
+    let adapters = cards.into_iter().map(card).chain(adapters).collect();
+    Survey { loader: instance().is_some(), cuda, adapters }
 }
 
 /// The device of this choice, tested and ready, or why there is none.
@@ -61,20 +76,47 @@ pub fn probe(choice: &DeviceChoice) -> Result<Arc<dyn Device>, Reason> {
     }
 }
 
+/// A card by NVIDIA's own driver, then what Vulkan has of others, then a card by Vulkan.
 fn automatic() -> Result<Arc<dyn Device>, Reason> {
-    let adapters = found();
-    let mut first_reason = None;
-    for adapter in &adapters {
+    let mut reasons = Vec::new();
+    match card(0, Variants::default()) {
+        Ok(device) => return Ok(device),
+        Err(reason) => reasons.push(reason),
+    }
+    for adapter in &found() {
         let tried = match summary(&adapter.get_info()).unusable {
             Some(reason) => Err(Reason(reason)),
             None => start(adapter, Mask::default()),
         };
         match tried {
             Ok(device) => return Ok(device),
-            Err(reason) => first_reason = first_reason.or(Some(reason)),
+            Err(reason) => reasons.push(reason),
         }
     }
-    Err(first_reason.unwrap_or_else(|| Reason(no_adapter().to_string())))
+    Err(summed(reasons))
+}
+
+/// What a user reads of the reasons: where there is no driver of NVIDIA's, that of the first adapter.
+fn summed(mut reasons: Vec<Reason>) -> Reason {
+    let none = reasons.len() == 1;
+    if !reasons[0].0.ends_with(cuda::ABSENT) {
+        return reasons.swap_remove(0);
+    }
+    match none {
+        true => Reason(format!("{}; {}", reasons[0], no_adapter())),
+        false => reasons.swap_remove(1),
+    }
+}
+
+fn card(ordinal: u32, variants: Variants) -> Result<Arc<dyn Device>, Reason> {
+    tested(cuda::open(ordinal, variants))
+}
+
+/// The device, once it has shown how it rounds.
+fn tested<D: Unsettled + 'static>(opened: Result<D, String>) -> Result<Arc<dyn Device>, Reason> {
+    let mut device = opened.map_err(Reason)?;
+    self_test::run(&mut device).map_err(Reason)?;
+    Ok(Arc::new(device))
 }
 
 /// Which step found nothing.
@@ -109,14 +151,20 @@ pub fn probe_with(name: &str, mask: impl Into<Mask>) -> Result<Arc<dyn Device>, 
 }
 
 fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
-    if name.to_ascii_lowercase().starts_with("cuda:") {
-        return Err(Reason("CUDA is not built into this version".to_string()));
+    let wanted = name.to_lowercase();
+    if let Some(number) = wanted.strip_prefix("cuda:").or((wanted == "cuda").then_some("0")) {
+        let absent = || Reason(format!("{name}: expected cuda:0, cuda:1 and so on"));
+        return card(number.parse().map_err(|_| absent())?, mask.variants);
+    }
+    let cards = cuda::cards().unwrap_or_default();
+    if let Some(k) = cards.iter().position(|card| card.name.to_lowercase().contains(&wanted)) {
+        return card(k as u32, mask.variants);
     }
     let adapters = found();
-    let wanted = name.to_lowercase();
     let fits = |a: &&wgpu::Adapter| a.get_info().name.to_lowercase().contains(&wanted);
     let Some(adapter) = adapters.iter().find(fits) else {
-        let names: Vec<String> = adapters.iter().map(|a| a.get_info().name).collect();
+        let names = cards.into_iter().map(|card| card.name);
+        let names: Vec<String> = names.chain(adapters.iter().map(|a| a.get_info().name)).collect();
         let names = if names.is_empty() { "none".to_string() } else { names.join(", ") };
         return Err(Reason(format!("no adapter named {name}; found: {names}")));
     };
@@ -127,20 +175,20 @@ fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
 }
 
 fn start(adapter: &wgpu::Adapter, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
-    let mut device = open(adapter, mask).map_err(Reason)?;
-    self_test::run(&mut device).map_err(Reason)?;
-    Ok(Arc::new(device))
+    tested(open(adapter, mask))
 }
 
-/// Discrete before integrated before the rest, software last.
+/// Discrete before integrated before the rest, software last; NVIDIA's own after the others, since its
+/// driver was asked before.
 fn found() -> Vec<wgpu::Adapter> {
     let Some(instance) = instance() else { return Vec::new() };
     let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
-    adapters.sort_by_key(|a| match a.get_info().device_type {
-        wgpu::DeviceType::DiscreteGpu => 0,
-        wgpu::DeviceType::IntegratedGpu => 1,
-        wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => 2,
-        wgpu::DeviceType::Cpu => 3,
+    adapters.sort_by_key(|a| match a.get_info() {
+        info if info.device_type == wgpu::DeviceType::Cpu => 4,
+        info if info.vendor == NVIDIA => 3,
+        info if info.device_type == wgpu::DeviceType::DiscreteGpu => 0,
+        info if info.device_type == wgpu::DeviceType::IntegratedGpu => 1,
+        _ => 2,
     });
     adapters
 }

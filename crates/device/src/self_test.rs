@@ -5,13 +5,20 @@
 //! The test also picks the variants: where the device's own fused multiply-add, division or root
 //! is wrong, the prelude's exact software one is tried in its place. Two to four launches.
 
-use crate::device::{Device, Failure};
-use crate::wgpu::WgpuDevice;
+use crate::device::{Device, Failure, Info};
 use rung_kernel::{Binding, Kernel, Launch, Variants};
 use std::sync::Arc;
 
 mod operands;
 use operands::{COUNT, Width};
+
+/// A device whose variants are not settled.
+pub(crate) trait Unsettled: Device {
+    fn info_mut(&mut self) -> &mut Info;
+
+    /// Kernels are compiled anew, with the variants as they are now.
+    fn forget_kernels(&mut self);
+}
 
 /// One thing that is checked: its name in the reason text, its WGSL, its value on the host.
 struct Check<T> {
@@ -147,21 +154,21 @@ const F64_CHECKS: [Check<f64>; 19] = [
 ];
 
 /// Runs the test, sets the device's variants and counts; the error is a reason.
-pub(crate) fn run(device: &mut WgpuDevice) -> Result<(), String> {
+pub(crate) fn run(device: &mut dyn Unsettled) -> Result<(), String> {
     let (mut passed, mut all) = (0, 0);
     // Doubles first: the f32 replacements use them where they are exact.
-    if device.info.f64 {
+    if device.info().f64 {
         passed += width(device, &F64_CHECKS)?;
         all += F64_CHECKS.len();
     }
     passed += width(device, &F32_CHECKS)?;
     all += F32_CHECKS.len();
-    device.info.self_test = (passed, all);
+    device.info_mut().self_test = (passed, all);
     Ok(())
 }
 
 /// All checks of one width; repeated while a variant may still help.
-fn width<T: Width>(device: &mut WgpuDevice, checks: &[Check<T>]) -> Result<usize, String> {
+fn width<T: Width>(device: &mut dyn Unsettled, checks: &[Check<T>]) -> Result<usize, String> {
     let operands = operands::triples::<T>();
     loop {
         let values = values(device, checks, &operands).map_err(|f| format!("self-test: {f}"))?;
@@ -172,7 +179,7 @@ fn width<T: Width>(device: &mut WgpuDevice, checks: &[Check<T>]) -> Result<usize
                 !T::same((check.host)(a, b, c), values[i * checks.len() + k])
             });
             if let Some(i) = wrong {
-                if !(check.remedy)(&mut device.info.variants) {
+                if !(check.remedy)(&mut device.info_mut().variants) {
                     return Err(reason(check, operands[i]));
                 }
                 changed = true;
@@ -181,7 +188,7 @@ fn width<T: Width>(device: &mut WgpuDevice, checks: &[Check<T>]) -> Result<usize
         if !changed {
             return Ok(checks.len());
         }
-        device.forget_pipelines();
+        device.forget_kernels();
     }
 }
 
@@ -198,7 +205,7 @@ fn reason<T: Width>(check: &Check<T>, operands: [T; 3]) -> String {
 }
 
 fn values<T: Width>(
-    device: &WgpuDevice,
+    device: &dyn Unsettled,
     checks: &[Check<T>],
     operands: &[[T; 3]],
 ) -> Result<Vec<T>, Failure> {

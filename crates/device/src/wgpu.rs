@@ -5,9 +5,12 @@
 //! How an adapter is chosen is in `probe`, how it is opened in `open`, what is submitted when in
 //! `queue`; Vulkan only so far.
 
-use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome};
-use rung_kernel::{Access, Launch};
-use std::sync::{Arc, Mutex, MutexGuard};
+use crate::device::{
+    Buffer, Device, Failure, FailureCode, Info, Outcome, check_launch, lock, sized,
+};
+use crate::self_test::Unsettled;
+use rung_kernel::Launch;
+use std::sync::{Arc, Mutex};
 
 /// Launches in one submission.
 const BATCH: usize = 64;
@@ -47,11 +50,6 @@ struct Trouble {
     lost: Mutex<Option<String>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves no half-made state here that the error checks would not find.
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// Runs a future that wgpu completes without an executor.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
@@ -88,16 +86,6 @@ pub(crate) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().trim().to_string()
 }
 
-/// Bytes as a decline text says them.
-pub(crate) fn sized(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
-        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
-        None => format!("{bytes} bytes"),
-    }
-}
-
 impl WgpuDevice {
     /// The first trouble that a callback left since the last check.
     fn check(&self) -> Outcome<()> {
@@ -129,11 +117,6 @@ impl WgpuDevice {
             }
             other => other.map(|()| buffer),
         }
-    }
-
-    /// After a change of variants.
-    pub fn forget_pipelines(&mut self) {
-        lock(&self.state).pipelines.clear();
     }
 
     fn inner<'a>(&self, buffer: &'a Buffer) -> Outcome<&'a wgpu::Buffer> {
@@ -168,47 +151,15 @@ impl WgpuDevice {
         });
         self.check().map(|()| group)
     }
+}
 
-    fn check_launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
-        let kernel = &launch.kernel;
-        if buffers.len() != kernel.bindings.len()
-            || launch.parameters.len() != kernel.parameter_words
-            || launch.parameters.len() > rung_kernel::kernel::PARAMETER_WORDS
-        {
-            let text = format!("kernel {}: wrong number of buffers or parameters", kernel.key);
-            return Err(Failure::new(FailureCode::Compile, text));
-        }
-        let invocations: u32 = kernel.workgroup.iter().product();
-        if invocations > self.info.max_invocations {
-            let most = self.info.max_invocations;
-            let text = format!("a group of {invocations} invocations, {most} there may be");
-            return Err(Failure::new(FailureCode::Grid, text));
-        }
-        if launch.groups.iter().any(|&g| g > self.info.max_groups) {
-            return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
-        }
-        let overlaps = |i: usize| {
-            kernel.bindings[i].access != Access::Read
-                && buffers.iter().enumerate().any(|(j, b)| {
-                    i != j
-                        && Arc::as_ptr(&b.inner).cast::<()>()
-                            == Arc::as_ptr(&buffers[i].inner).cast()
-                })
-        };
-        if (0..buffers.len()).any(overlaps) {
-            let text = format!("kernel {}: a buffer is written and bound twice", kernel.key);
-            return Err(Failure::new(FailureCode::Compile, text));
-        }
-        let largest = buffers.iter().map(|b| b.bytes() as u64).max().unwrap_or(0);
-        if largest > self.info.max_binding {
-            let text = format!(
-                "buffer of {} exceeds the device's {} binding",
-                sized(largest),
-                sized(self.info.max_binding)
-            );
-            return Err(Failure::new(FailureCode::Binding, text));
-        }
-        Ok(())
+impl Unsettled for WgpuDevice {
+    fn info_mut(&mut self) -> &mut Info {
+        &mut self.info
+    }
+
+    fn forget_kernels(&mut self) {
+        lock(&self.state).pipelines.clear();
     }
 }
 
@@ -245,7 +196,7 @@ impl Device for WgpuDevice {
     }
 
     fn launch(&self, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
-        self.check_launch(launch, buffers)?;
+        check_launch(&self.info, launch, buffers)?;
         if launch.groups.contains(&0) {
             return Ok(());
         }
@@ -280,15 +231,3 @@ fn size_of_buffer(bytes: usize) -> u64 {
 const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_read_as_in_the_decline_texts() {
-        assert_eq!(sized(256 << 20), "256 MiB");
-        assert_eq!(sized((80 << 30) + 1), "80.0 GiB");
-        assert_eq!(sized(12), "12 bytes");
-    }
-}

@@ -16,6 +16,7 @@ use crate::resident::{Standing, read_at_once};
 use curve::{Curves, Place};
 use rung_array::{Array, Sight};
 use rung_base::ElementType;
+use rung_device::Info;
 use rung_lanes::{Grains, Level};
 use std::path::PathBuf;
 
@@ -168,6 +169,61 @@ pub const WGPU: DeviceCosts = DeviceCosts {
     fold_cells: 256,
     gemv: 1 << 21,
 };
+
+/// A card that shares its memory with the processor: the first columns of 4.1 and 4.2.
+const CUDA_SHARED: DeviceCosts = DeviceCosts {
+    floor: 16.0,
+    launch: 2.5,
+    in_turn: [7.5, 1.0],
+    up: 30e3,
+    down: 30e3,
+    product: [0.34e-6, 4e-6],
+    elementary: [20e-6, 100e-6],
+    memory: 200e3,
+    thresholds: Thresholds {
+        product: Some(1 << 17),
+        map: Some(1 << 14),
+        wide: Some(1 << 15),
+        fold: Some(1 << 17),
+        fill: Some(1 << 13),
+    },
+    resident: 1,
+    fold_cells: 256,
+    gemv: 1 << 17,
+};
+
+/// A card with memory of its own.
+const CUDA: DeviceCosts = DeviceCosts {
+    floor: 20.0,
+    up: 12e3,
+    down: 12e3,
+    product: [0.1e-6, 0.5e-6],
+    elementary: [10e-6, 30e-6],
+    memory: 800e3,
+    ..CUDA_SHARED
+};
+
+/// Thresholds of a card whose driver has no memory pool.
+const WITHOUT_POOL: Thresholds = Thresholds {
+    product: Some(1 << 21),
+    map: Some(1 << 16),
+    wide: Some(1 << 17),
+    fold: Some(1 << 19),
+    fill: Some(1 << 15),
+};
+
+/// The reference's defaults for a device.
+pub fn device_costs(info: &Info) -> DeviceCosts {
+    let mut costs = match info.binding {
+        "cuda" if info.integrated => CUDA_SHARED,
+        "cuda" => CUDA,
+        _ => return WGPU,
+    };
+    if !info.pooled {
+        costs.thresholds = WITHOUT_POOL;
+    }
+    costs
+}
 
 /// From how many multiply-adds the library is asked.
 pub const LIBRARY_THRESHOLD: u64 = 64;

@@ -160,7 +160,10 @@ impl Ladder {
         device: std::result::Result<Arc<dyn Device>, Decline>,
     ) -> Ladder {
         let level = lanes.as_ref().map_or(rung_lanes::Level::Portable, Lanes::level);
-        let costs = Costs::defaults(level, library.as_ref().map_or(1, Library::threads));
+        let mut costs = Costs::defaults(level, library.as_ref().map_or(1, Library::threads));
+        if let Ok(device) = &device {
+            costs.device = costs::device_costs(device.info());
+        }
         let generator = settings.seed.value.map_or(State::default(), |n| State::seeded(n.into()));
         let budget = settings.device_memory.value;
         let residency = device.as_ref().ok().map(|device| Residency::new(device.clone(), budget));

@@ -112,11 +112,16 @@ fn demanded(request: &Request) -> bool {
 const DRIVER_FIX: &str = "install the Vulkan loader and your GPU's driver (VK_DRIVER_FILES and \
                           VK_ICD_FILENAMES hide drivers when they are set)";
 
+const CARD_FIX: &str = "for an NVIDIA card install its driver; nothing else is needed";
+const SOFTWARE_FIX: &str = "install your GPU's driver; a software adapter serves tests";
+const HIDDEN_FIX: &str = "unset CUDA_VISIBLE_DEVICES, or list the card there";
+
 fn device(request: &Request) -> Vec<Finding> {
     let settings = &request.settings;
     if settings.device.value == DeviceChoice::None {
         let text = format!("hidden by {}", settings.device.origin);
-        return vec![Finding::new("device", Mark::NotApplicable, text)];
+        let mark = if settings.gpu.value { Mark::Warn } else { Mark::NotApplicable };
+        return vec![Finding::new("device", mark, text).fix("unset RUNG_DEVICE")];
     }
     let named = matches!(settings.device.value, DeviceChoice::Named(_));
     let survey = rung_device::adapters();
@@ -127,22 +132,29 @@ fn device(request: &Request) -> Vec<Finding> {
         () => Mark::NotApplicable,
     };
     let mut findings = Vec::new();
-    if !survey.loader {
+    if usable || named && survey.loader {
+        findings.push(probed(&settings.device.value, bad));
+    } else if !survey.loader {
         findings.push(
             Finding::new("device", bad, "no Vulkan loader, or no driver for it")
                 .part("wgpu")
                 .fix(DRIVER_FIX),
         );
-    } else if named || usable {
-        findings.push(probed(&settings.device.value, bad));
     } else if survey.adapters.is_empty() {
         findings.push(Finding::new("device", bad, "no GPU adapter").part("wgpu").fix(DRIVER_FIX));
+    }
+    if let Some(reason) = survey.cuda {
+        let card = |name: &String| name.to_ascii_lowercase().starts_with("cuda");
+        let wanted = matches!(&settings.device.value, DeviceChoice::Named(name) if card(name));
+        let mark = if wanted { Mark::Fail } else { Mark::NotApplicable };
+        findings.push(Finding::new("device", mark, reason).part("cuda").fix(CARD_FIX));
     }
     for adapter in &survey.adapters {
         let served = findings.iter().any(|finding| finding.text.starts_with(&adapter.name));
         if let Some(reason) = adapter.unusable.as_ref().filter(|_| !served) {
             let mark = if named { Mark::NotApplicable } else { bad };
-            findings.push(Finding::new("device", mark, reason.clone()).part("wgpu"));
+            let fix = if adapter.software { SOFTWARE_FIX } else { HIDDEN_FIX };
+            findings.push(Finding::new("device", mark, reason.clone()).part("wgpu").fix(fix));
         }
     }
     findings
@@ -154,7 +166,7 @@ fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
         Ok(device) => device,
         Err(reason) => {
             let fix = "rung doctor without --device lists what there is";
-            return Finding::new("device", bad, reason.to_string()).part("wgpu").fix(fix);
+            return Finding::new("device", bad, reason.to_string()).fix(fix);
         }
     };
     let info = device.info().clone();
@@ -172,7 +184,7 @@ fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
         "{}{software}; {}, {}; {f64}{round_trip}; rounding {passed}/{all}; self-test {tested}",
         info.name, info.driver, info.backend,
     );
-    let finding = Finding::new("device", tested.mark(), text).part("wgpu");
+    let finding = Finding::new("device", tested.mark(), text).part(info.binding);
     if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
 }
 

@@ -17,12 +17,12 @@ use std::sync::Arc;
 /// Largest sample array that the self-test uses: the whole of it takes well under a second.
 const MOST_ELEMENTS: usize = 5000;
 
-/// Operations tested, and the first that gave other bits.
+/// Operations tested, and the first that gave other bits, or why the rung is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tested {
     passed: usize,
     all: usize,
-    wrong: Option<&'static str>,
+    wrong: Option<String>,
 }
 
 impl Tested {
@@ -31,11 +31,11 @@ impl Tested {
     }
 }
 
-/// `38/38`, or `37/38 (exp is wrong)`.
+/// `38/38`, or `37/38 (exp is wrong)`, or `38/38 (device retired: wait failed)`.
 impl fmt::Display for Tested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.passed, self.all)?;
-        self.wrong.map_or(Ok(()), |name| write!(f, " ({name} is wrong)"))
+        self.wrong.as_ref().map_or(Ok(()), |text| write!(f, " ({text})"))
     }
 }
 
@@ -44,7 +44,12 @@ pub fn library(library: Library) -> Tested {
 }
 
 pub fn device(device: Arc<dyn Device>) -> Tested {
-    run(Rung::Device, None, None, Some(device))
+    let mut tested = run(Rung::Device, None, None, Some(device.clone()));
+    // What it was lost with the ladder declined, which proves nothing.
+    if let Err(failure) = device.synchronize() {
+        tested.wrong = Some(failure.text);
+    }
+    tested
 }
 
 /// Every operation that has a kernel on `rung`; a call that the rung declines proves nothing.
@@ -68,7 +73,9 @@ pub fn run(
         let samples = (op.samples)();
         match samples.iter().filter(|sample| small(sample)).all(|s| right(&mut ladder, op, s)) {
             true => tested.passed += 1,
-            false => tested.wrong = tested.wrong.or(Some(op.name())),
+            false => {
+                tested.wrong.get_or_insert_with(|| format!("{} is wrong", op.name()));
+            }
         }
     }
     tested

@@ -92,6 +92,7 @@ fn describe(
         max_buffers: limits.max_storage_buffers_per_shader_stage,
         max_groups: limits.max_compute_workgroups_per_dimension,
         max_invocations: limits.max_compute_invocations_per_workgroup,
+        pooled: true,
         memory: extras.memory,
         variants: Variants {
             without_f64: !f64,

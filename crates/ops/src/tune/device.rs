@@ -3,7 +3,7 @@
 use super::Timer;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared};
-use crate::costs::{Costs, DeviceCosts, LanesCosts, LibraryCosts, Thresholds, WGPU};
+use crate::costs::{Costs, DeviceCosts, LanesCosts, LibraryCosts, Thresholds, device_costs};
 use crate::decline::Answer;
 use crate::record::Member;
 use crate::resident::Standing;
@@ -23,7 +23,7 @@ const LINK: usize = 16 << 20;
 
 /// What could not be measured keeps its default.
 pub fn costs(timer: &Timer<'_>, device: &Arc<dyn Device>, lanes: &LanesCosts) -> DeviceCosts {
-    let mut costs = WGPU;
+    let mut costs = device_costs(device.info());
     link(timer, device.as_ref(), &mut costs);
     // Without a budget nothing stays there: every call carries all that it reads and gives.
     let residency = Residency::new(device.clone(), Some(0));
@@ -205,7 +205,7 @@ mod idle;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::costs::lanes_costs;
+    use crate::costs::{WGPU, lanes_costs};
     use crate::tune::{Plan, Timer};
     use rung_device::Buffer;
     use rung_kernel::Launch;
