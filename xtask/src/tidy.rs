@@ -108,6 +108,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "crates/lanes/",
     "crates/library/",
     "crates/device/",
+    "crates/stand-in/",
     "crates/lisp/src/heap.rs",
     "crates/lisp/src/heap/",
 ];

@@ -1,0 +1,85 @@
+//! What a test wants of the stand-in, from the environment of the process that opens it.
+
+use std::str::FromStr;
+
+/// A call that fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The function, by its exported name without a version.
+    pub function: String,
+    /// The first of its calls that fails, from 1.
+    pub call: u64,
+    /// What it returns.
+    pub code: i32,
+    /// Every call of everything fails from then on.
+    pub sticky: bool,
+}
+
+/// `cuMemAllocAsync:3:2`, `cuLaunchKernel:5:700:sticky`.
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fault, String> {
+        let bad = || format!("STAND_IN_FAULT: expected FUNCTION:CALL:CODE[:sticky], got {text}");
+        let parts: Vec<&str> = text.split(':').collect();
+        let (function, call, code, sticky) = match parts[..] {
+            [function, call, code] => (function, call, code, false),
+            [function, call, code, "sticky"] => (function, call, code, true),
+            _ => return Err(bad()),
+        };
+        Ok(Fault {
+            function: function.to_string(),
+            call: call.parse().map_err(|_| bad())?,
+            code: code.parse().map_err(|_| bad())?,
+            sticky,
+        })
+    }
+}
+
+/// The card that is shown.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many cards.
+    pub cards: i32,
+    /// 75 is 7.5.
+    pub capability: i32,
+    /// Bytes of memory.
+    pub memory: usize,
+    /// 12040 is 12.4.
+    pub version: i32,
+    /// It has memory pools.
+    pub pools: bool,
+    /// It shares its memory with the processor.
+    pub integrated: bool,
+    pub fault: Option<Fault>,
+}
+
+impl Settings {
+    /// From the variables `STAND_IN_...`.
+    pub fn of_environment() -> Settings {
+        fn number<T: FromStr>(name: &str, default: T) -> T {
+            std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+        }
+        Settings {
+            cards: number("STAND_IN_CARDS", 1),
+            capability: number("STAND_IN_CAPABILITY", 75),
+            memory: number("STAND_IN_MEMORY", 1 << 30),
+            version: number("STAND_IN_VERSION", 12040),
+            pools: number("STAND_IN_POOLS", 1) != 0,
+            integrated: number("STAND_IN_INTEGRATED", 0) != 0,
+            fault: std::env::var("STAND_IN_FAULT").ok().and_then(|text| text.parse().ok()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_read() {
+        let fault: Fault = "cuLaunchKernel:5:700:sticky".parse().unwrap();
+        assert_eq!((fault.call, fault.code, fault.sticky), (5, 700, true));
+        assert!("cuLaunchKernel:5".parse::<Fault>().is_err());
+    }
+}
