@@ -7,6 +7,7 @@
 
 mod command;
 mod exhaustive;
+mod gpu_check;
 mod licences;
 mod linalg;
 mod manifests;
@@ -26,7 +27,9 @@ cargo xtask gen --check    exit 1 when a generated file is not fresh
 cargo xtask tidy           the project's lints; exit 1 when one finds something
 cargo xtask exhaustive [NAME...] [f32|f64] [--write] [--threads=N] [--points=N] [--stride=N]
                            errors of the elementary functions over all f32 and 10^7 f64; --write
-                           puts the table into docs/numerics.md";
+                           puts the table into docs/numerics.md
+cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N]
+                           everything that a machine with a card can show, under eight minutes";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         ["gen"] => pages::write(&root()),
         ["gen", "--check"] => pages::check(&root()),
         ["tidy"] => tidy::run(&root()),
+        ["gpu-check", rest @ ..] => gpu_check::run(&root(), rest),
         ["exhaustive", rest @ ..] => exhaustive::run(&root(), rest),
         _ => {
             eprintln!("{USAGE}");
