@@ -179,6 +179,8 @@ impl<'m> Writer<'m> {
 
     fn finish(mut self, title: &str, entry: &str, group: &str) -> String {
         self.buffers.sort_unstable();
+        // A program's own kernel may be called anything.
+        let title = title.replace(char::is_control, " ");
         let mut text = format!("// {title}\n.version 6.3\n.target sm_75\n.address_size 64\n\n");
         text.push_str(&self.declarations);
         let _ = writeln!(text, ".visible .entry {entry}(");

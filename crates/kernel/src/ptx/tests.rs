@@ -197,6 +197,14 @@ fn what_cannot_be_written_is_named() {
     assert_eq!(e.message(), "kernel test: PTX: no arithmetic of matrices");
 }
 
+#[test]
+fn a_kernel_may_be_called_anything() {
+    let text = "@compute @workgroup_size(16) fn main() { }";
+    let named = Kernel { key: "a\nret;\r\n".into(), ..kernel(text) };
+    let text = compile_ptx(&named, &Variants::default()).unwrap();
+    assert!(text.starts_with("// a ret;  \n.version 6.3\n"), "{text}");
+}
+
 /// `RUNG_BLESS=1 cargo nextest run -p rung-kernel golden` rewrites them; read the difference.
 #[test]
 fn golden_files_hold_what_is_written() {
