@@ -216,7 +216,10 @@ fn next_value<'a>(
     rest: &mut impl Iterator<Item = &'a OsString>,
 ) -> Result<String, Failure> {
     let missing = || Failure::usage(format!("{} needs a value", flag.name)).hint(flag.usage());
-    rest.next().map(|word| word.to_string_lossy().into_owned()).ok_or_else(missing)
+    let word = rest.next().map(|word| word.to_string_lossy().into_owned()).ok_or_else(missing)?;
+    // Another flag, where the value was forgotten.
+    let name = word.split('=').next().unwrap_or_default();
+    if name.starts_with("--") && flags::find(name).is_some() { Err(missing()) } else { Ok(word) }
 }
 
 impl Line {
@@ -317,6 +320,9 @@ mod tests {
         assert_eq!(message(&["--gpo"]), "unknown flag --gpo / did you mean --gpu?");
         assert_eq!(message(&["-z"]), "unknown flag -z / rung --help lists the flags");
         assert_eq!(message(&["--seed"]), "--seed needs a value / --seed N");
+        let forgotten = "--device needs a value / --device auto|cpu|cuda:N|NAME";
+        assert_eq!(message(&["--device", "--gpu"]), forgotten);
+        assert_eq!(message(&["--device", "--threads=2"]), forgotten);
         assert_eq!(message(&["--gpu=1"]), "--gpu takes no value / ");
         assert_eq!(message(&["--threads=many"]), "--threads: expected a count, got \"many\" / ");
         assert_eq!(

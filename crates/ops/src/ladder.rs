@@ -245,7 +245,7 @@ impl Ladder {
         });
         outcome.map_err(|e| {
             take_packed();
-            e.in_package(op.package.name).in_operation(op.name())
+            e.in_package(op.speaker()).in_operation(op.name())
         })
     }
 

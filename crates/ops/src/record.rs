@@ -440,6 +440,11 @@ impl Op {
         self.names[0]
     }
 
+    /// What its errors begin with: its package, a program's own kernel with its name.
+    pub fn speaker(&self) -> &'static str {
+        if self.user.is_some() { self.name() } else { self.package.name }
+    }
+
     /// The Lisp argument list: `(a &key axis keepdims)`.
     pub fn lambda_list(&self) -> String {
         let mut words: Vec<&str> = Vec::new();

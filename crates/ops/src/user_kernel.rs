@@ -413,7 +413,7 @@ fn elements(
             Operand::Array(a) => {
                 let own = a.element_type();
                 if own.is_float() && own.size() > declared.size() {
-                    let text = format!("{} wants {name} as {declared}: got {own}", op.name());
+                    let text = format!("expected {name} as {declared}: got {own}");
                     return Err(Error::new(ErrorKind::ElementType, text)
                         .hint("(la:astype a type) converts an array"));
                 }

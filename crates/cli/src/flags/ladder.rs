@@ -81,13 +81,14 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "--device",
-        takes: Takes::Text("auto|cpu|NAME"),
+        takes: Takes::Text("auto|cpu|cuda:N|NAME"),
         variable: Some("RUNG_DEVICE"),
         key: Some("device"),
         group: Group::Ladder,
         summary: "which device: part of an adapter's name; implies --gpu",
         detail: &[
-            "A named device that is absent is an error (exit 4). `cpu` means none.",
+            "A named device that is absent is an error (exit 4). `cpu` means none, `cuda:1` the",
+            "second NVIDIA card.",
             "RUNG_DEVICE=none hides every device but one that is named here.",
         ],
         apply: |request, given, origin| {

@@ -42,7 +42,7 @@ impl Ladder {
     ) -> Result<Vec<Value>> {
         deaf(|| self.assign_in(op, values, targets, caller)).map_err(|e| {
             take_packed();
-            e.in_package(op.package.name).in_operation(op.name())
+            e.in_package(op.speaker()).in_operation(op.name())
         })
     }
 
