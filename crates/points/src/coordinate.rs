@@ -15,6 +15,8 @@ pub trait Coordinate:
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
     fn to_f64(self) -> f64;
+    /// Towards zero, and to the nearest that there is.
+    fn whole(self) -> i32;
     /// Rounded once.
     fn of(x: f64) -> Self;
 }
@@ -37,6 +39,10 @@ macro_rules! coordinates {
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 f64::from(self)
+            }
+            #[inline(always)]
+            fn whole(self) -> i32 {
+                self as i32
             }
             #[inline(always)]
             fn of(x: f64) -> Self {

@@ -6,6 +6,7 @@
 //! where they are used. Sources: Eldar et al., "The farthest point strategy" (1997); the bounds of
 //! groups are in the spirit of QuickFPS (2023) and RadiusFPS (arXiv 2606.06255, 2026).
 
+mod curve;
 pub mod definition;
 pub mod groups;
 pub mod pruned;

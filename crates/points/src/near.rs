@@ -200,8 +200,8 @@ fn in_group<T: Coordinate, const D: usize>(
 ) {
     let first = group * GROUP;
     let mut distances = [T::ZERO; GROUP];
-    for (axis, (x, &c)) in all.axes.iter().zip(&c).enumerate() {
-        let x = &x[first..first + GROUP];
+    for (axis, &c) in c.iter().enumerate() {
+        let x = all.row(group, axis);
         for i in 0..GROUP {
             let d = x[i] - c;
             distances[i] = if axis == 0 { d * d } else { distances[i] + d * d };

@@ -1,24 +1,17 @@
-//! Points in groups of 32 that lie near one another, and groups in blocks of 32: each with its box,
-//! and with the greatest least distance among its points.
+//! Points in groups of 32 that lie near one another, groups in blocks of 32, and blocks in regions of
+//! 32: each with its box, and with the greatest least distance among its points.
 
-use super::Plan;
 use super::pruned::greatest_of;
+use super::{Plan, curve};
 use crate::{Cloud, Coordinate};
 use rung_base::{Result, memory};
 use rung_lanes::Lanes;
 use std::sync::{Mutex, PoisonError};
 
-/// Points of a group, and groups of a block.
+/// Points of a group, groups of a block, and blocks of a region.
 pub const GROUP: usize = 32;
 /// Points of a block.
 pub const BLOCK: usize = GROUP * GROUP;
-
-/// A point on its way to its group.
-#[derive(Clone, Copy)]
-struct Member<T, const D: usize> {
-    at: [T; D],
-    index: u32,
-}
 
 /// The boxes of a level, axis by axis, and what is known of their points.
 pub struct Boxes<T, const D: usize> {
@@ -47,235 +40,209 @@ impl<T: Coordinate, const D: usize> Boxes<T, D> {
         }
         bounds
     }
+
+    /// So many empty ones.
+    fn empty(count: usize, wanted: impl Fn() -> String) -> Result<Boxes<T, D>> {
+        let mut boxes = Boxes {
+            low: std::array::from_fn(|_| Vec::new()),
+            high: std::array::from_fn(|_| Vec::new()),
+            greatest: memory::filled(count, T::GONE, &wanted)?,
+            best: memory::filled(count, STALE, &wanted)?,
+        };
+        for side in boxes.low.iter_mut().chain(&mut boxes.high) {
+            *side = memory::filled(count, T::ZERO, &wanted)?;
+        }
+        Ok(boxes)
+    }
+
+    /// Around 32 at a time of these, filled up to 32 boxes with empty ones.
+    fn around(inner: &Boxes<T, D>, wanted: impl Fn() -> String) -> Result<Boxes<T, D>> {
+        let count = inner.greatest.len().div_ceil(GROUP);
+        let mut boxes = Boxes::empty(count.next_multiple_of(GROUP), wanted)?;
+        for i in 0..count {
+            let part = i * GROUP..(i + 1) * GROUP;
+            boxes.greatest[i] = greatest_of(&inner.greatest[part.clone()]);
+            // An empty box lies somewhere: only those with points count.
+            let filled = part.clone().take_while(|&j| inner.greatest[j] >= T::ZERO).count();
+            let filled = i * GROUP..i * GROUP + filled.max(1);
+            for axis in 0..D {
+                boxes.low[axis][i] = least_of(&inner.low[axis][filled.clone()]);
+                boxes.high[axis][i] = most_of(&inner.high[axis][filled.clone()]);
+            }
+        }
+        Ok(boxes)
+    }
 }
 
 /// A best place that is not known.
 pub const STALE: u32 = u32::MAX;
 
-/// The cloud in the order of its groups, axis by axis.
+/// The cloud in the order of its groups.
 pub struct Groups<T, const D: usize> {
-    pub axes: [Vec<T>; D],
-    /// The least squared distance to the samples.
-    pub least: Vec<T>,
+    /// Of one group after the other the coordinates, axis by axis, then the least squared distances to
+    /// the samples: a visit's memory lies in one place.
+    pub rows: Vec<T>,
     /// The number in the cloud; places that fill up the last block have `u32::MAX`.
     pub index: Vec<u32>,
     pub groups: Boxes<T, D>,
     pub blocks: Boxes<T, D>,
-}
-
-/// Cuts the longest side of the box in half until at most `GROUP` points are left, at places where
-/// blocks, then groups end.
-fn halve<T: Coordinate, const D: usize>(members: &mut [Member<T, D>]) {
-    if members.len() <= GROUP {
-        return;
-    }
-    let axis = longest(members);
-    let unit = if members.len() > BLOCK { BLOCK } else { GROUP };
-    let middle = (members.len() / 2).next_multiple_of(unit);
-    // Coordinates are numbers, and which of equal ones comes first is nobody's concern.
-    let order = |a: &Member<T, D>, b: &Member<T, D>| {
-        a.at[axis].partial_cmp(&b.at[axis]).unwrap_or(std::cmp::Ordering::Equal)
-    };
-    members.select_nth_unstable_by(middle, order);
-    let (left, right) = members.split_at_mut(middle);
-    halve(left);
-    halve(right);
-}
-
-/// The axis on which the points lie farthest apart.
-fn longest<T: Coordinate, const D: usize>(members: &[Member<T, D>]) -> usize {
-    let mut low = members[0].at;
-    let mut high = low;
-    for member in members {
-        for axis in 0..D {
-            let x = member.at[axis];
-            low[axis] = if x < low[axis] { x } else { low[axis] };
-            high[axis] = if x > high[axis] { x } else { high[axis] };
-        }
-    }
-    let side = |axis: usize| high[axis] - low[axis];
-    (0..D).fold(0, |best, axis| if side(axis) > side(best) { axis } else { best })
-}
-
-/// Bits of a cell's number in the order of Morton: those of the axes take turns.
-const CELL_BITS: u32 = 30;
-/// Bits that one pass of the sort looks at.
-const DIGIT: u32 = 10;
-
-/// Points that are halved together: 64 KiB of f32, which stay in the second cache.
-const RUN: usize = 4 * BLOCK;
-
-/// The points that take part, first in the order of Morton's curve over cells of one size, in linear
-/// time, then runs along the curve halved, whose groups are tighter: 4,096 samples of a scan's 437,645
-/// points took 125 ms with everything halved, 59 with the curve alone (other work on the machine), which
-/// left 0.28 and 0.36 % of the distances; both together leave 0.29 %. Cells with more points than a run
-/// are halved whole: far outliers do no harm.
-fn along_the_curve<T: Coordinate, const D: usize>(
-    lanes: &Lanes,
-    cloud: &Cloud<T>,
-    plan: &Plan,
-) -> Result<Vec<Member<T, D>>> {
-    let wanted = || format!("the groups of {} points", cloud.len());
-    let mut order: Vec<(u32, u32)> = memory::room(cloud.len(), wanted)?;
-    let cells: Cells<T, D> = Cells::of(cloud);
-    order.extend(
-        cloud
-            .points()
-            .enumerate()
-            .filter(|(i, _)| plan.takes_part(*i))
-            .map(|(i, point)| (cells.number(point), i as u32)),
-    );
-    let mut other = memory::filled(order.len(), (0, 0), wanted)?;
-    for digit in 0..CELL_BITS / DIGIT {
-        pass(&order, &mut other, digit * DIGIT);
-        std::mem::swap(&mut order, &mut other);
-    }
-    drop(other);
-    let mut members = memory::room(order.len(), wanted)?;
-    members.extend(order.iter().map(|&(_, index)| {
-        let point = cloud.point(index as usize);
-        Member { at: std::array::from_fn(|axis| point[axis]), index }
-    }));
-    let mut from = 0;
-    for cell in order.chunk_by(|a, b| a.0 == b.0) {
-        if cell.len() > RUN {
-            halve(&mut members[from..from + cell.len()]);
-        }
-        from += cell.len();
-    }
-    let runs: Vec<Mutex<&mut [Member<T, D>]>> = members.chunks_mut(RUN).map(Mutex::new).collect();
-    // Each run is one thread's alone.
-    lanes.workers().run(runs.len(), &|run| {
-        halve(&mut runs[run].lock().unwrap_or_else(PoisonError::into_inner));
-    });
-    drop(runs);
-    Ok(members)
-}
-
-/// One pass of a sort by digits: equal ones keep their order.
-fn pass(from: &[(u32, u32)], to: &mut [(u32, u32)], shift: u32) {
-    const DIGITS: usize = 1 << DIGIT;
-    let digit = |key: u32| (key >> shift) as usize % DIGITS;
-    let mut starts = [0u32; DIGITS];
-    from.iter().for_each(|(key, _)| starts[digit(*key)] += 1);
-    let mut total = 0;
-    for start in &mut starts {
-        total += std::mem::replace(start, total);
-    }
-    for &pair in from {
-        let place = &mut starts[digit(pair.0)];
-        to[*place as usize] = pair;
-        *place += 1;
-    }
-}
-
-/// Cells of one size over a cloud's box.
-struct Cells<T, const D: usize> {
-    low: [T; D],
-    /// Cells for each unit of length.
-    scale: T,
-    /// The bits of a number from 0 on, D places apart.
-    spread: Vec<u32>,
-}
-
-impl<T: Coordinate, const D: usize> Cells<T, D> {
-    const BITS: u32 = CELL_BITS / D as u32;
-
-    fn of(cloud: &Cloud<T>) -> Cells<T, D> {
-        let bounds = cloud.bounds();
-        let side = bounds
-            .iter()
-            .fold(0.0, |most: f64, [low, high]| most.max(high.to_f64() - low.to_f64()));
-        // With all 30 bits for one axis the table would take 4 GiB.
-        let bits = Self::BITS.min(15);
-        let scale = if side > 0.0 { f64::from(1u32 << bits) / side } else { 0.0 };
-        // Beyond the type's range all points share a cell, which is halved.
-        let scale = if T::of(scale).is_finite() { T::of(scale) } else { T::ZERO };
-        let spread =
-            |n: u32| (0..bits).fold(0, |all, bit| all | (n >> bit & 1) << (bit * D as u32));
-        Cells {
-            low: std::array::from_fn(|axis| bounds[axis][0]),
-            scale,
-            spread: (0..1u32 << bits).map(spread).collect(),
-        }
-    }
-
-    #[inline(always)]
-    fn number(&self, point: &[T]) -> u32 {
-        let mut number = 0;
-        for (axis, (&x, &low)) in point.iter().zip(&self.low).enumerate() {
-            let at = ((x - low) * self.scale).to_f64() as usize;
-            number |= self.spread[at.min(self.spread.len() - 1)] << axis;
-        }
-        number
-    }
+    pub regions: Boxes<T, D>,
 }
 
 impl<T: Coordinate, const D: usize> Groups<T, D> {
-    /// Of the points that take part.
+    /// Of the points that take part, of which there is one.
     ///
     /// # Errors
     /// Memory that is not there.
     pub(crate) fn new(lanes: &Lanes, cloud: &Cloud<T>, plan: &Plan) -> Result<Groups<T, D>> {
-        let points = cloud.len();
-        let wanted = || format!("the groups of {points} points");
-        let members: Vec<Member<T, D>> = along_the_curve(lanes, cloud, plan)?;
-        let places = members.len().next_multiple_of(BLOCK);
-        let filled = |x: T| memory::filled(places, x, wanted);
-        let last = members[members.len() - 1].at;
-        let mut axes: [Vec<T>; D] = std::array::from_fn(|_| Vec::new());
-        for (axis, all) in axes.iter_mut().enumerate() {
-            *all = filled(last[axis])?;
-            all.iter_mut().zip(&members).for_each(|(x, member)| *x = member.at[axis]);
-        }
-        let mut least = filled(T::GONE)?;
-        least[..members.len()].fill(T::INFINITY);
+        let wanted = || format!("the groups of {} points", cloud.len());
+        let order = curve::along::<T, D>(lanes, cloud, plan)?;
+        let places = order.len().next_multiple_of(BLOCK);
+        let mut rows = memory::filled(places * (D + 1), T::ZERO, wanted)?;
         let mut index = memory::filled(places, u32::MAX, wanted)?;
-        index.iter_mut().zip(&members).for_each(|(i, member)| *i = member.index);
-        drop(members);
-        let groups = Boxes::around(&axes, &axes, &least);
-        let blocks = Boxes::around(&groups.low, &groups.high, &groups.greatest);
-        Ok(Groups { axes, least, index, groups, blocks })
+        let mut groups = Boxes::empty(places / GROUP, wanted)?;
+        let parts = Part::all(&mut rows, &mut index, &mut groups);
+        lanes.workers().run(parts.len(), &|block| {
+            let mut part = parts[block].lock().unwrap_or_else(PoisonError::into_inner);
+            let end = order.len().min((block + 1) * BLOCK);
+            lanes.level().compiled(
+                #[inline(always)]
+                || part.fill(cloud, &order[block * BLOCK..end]),
+            );
+        });
+        drop(parts);
+        let blocks = Boxes::around(&groups, wanted)?;
+        let regions = Boxes::around(&blocks, wanted)?;
+        Ok(Groups { rows, index, groups, blocks, regions })
+    }
+
+    /// A group's coordinates on an axis; as of axis D its least distances.
+    #[inline(always)]
+    pub fn row(&self, group: usize, axis: usize) -> &[T] {
+        &self.rows[(group * (D + 1) + axis) * GROUP..][..GROUP]
+    }
+
+    /// The least distance of the point at a place.
+    pub fn least(&self, place: usize) -> T {
+        self.row(place / GROUP, D)[place % GROUP]
+    }
+
+    /// Says that the point at a place is chosen.
+    pub fn choose(&mut self, place: usize) {
+        self.rows[(place / GROUP * (D + 1) + D) * GROUP + place % GROUP] = T::GONE;
     }
 
     /// Finds what is left in the group of a start that lay on a sample already: no bound is below 0, so
     /// that its group may be passed by with the start still counted.
     pub(crate) fn look_again(&mut self, place: usize) {
         let group = place / GROUP;
-        let block = group / GROUP;
-        self.groups.greatest[group] = greatest_of(&self.least[group * GROUP..][..GROUP]);
+        self.groups.greatest[group] = greatest_of(self.row(group, D));
         self.groups.best[group] = STALE;
-        self.blocks.greatest[block] = greatest_of(&self.groups.greatest[block * GROUP..][..GROUP]);
-        self.blocks.best[block] = STALE;
+        let mut inner = &self.groups;
+        let mut at = group;
+        for outer in [&mut self.blocks, &mut self.regions] {
+            at /= GROUP;
+            outer.greatest[at] = greatest_of(&inner.greatest[at * GROUP..][..GROUP]);
+            outer.best[at] = STALE;
+            inner = outer;
+        }
     }
 
     /// The memory that sampling takes; making the groups takes as much again for a moment.
     pub(crate) fn bytes(&self) -> u64 {
-        let boxes = self.groups.best.len() + self.blocks.best.len();
-        let floats = (D + 1) * self.least.len() + (2 * D + 1) * boxes;
+        let boxes = [&self.groups, &self.blocks, &self.regions].map(|boxes| boxes.best.len());
+        let boxes: usize = boxes.iter().sum();
+        let floats = self.rows.len() + (2 * D + 1) * boxes;
         (floats * size_of::<T>() + (self.index.len() + boxes) * size_of::<u32>()) as u64
     }
 }
 
-impl<T: Coordinate, const D: usize> Boxes<T, D> {
-    /// Around 32 at a time of what lies between these, filled up to 32 boxes with empty ones.
-    fn around(low: &[Vec<T>; D], high: &[Vec<T>; D], least: &[T]) -> Boxes<T, D> {
-        let fold = |all: &[T], better: fn(T, T) -> bool, fill: T| {
-            let pick = |part: &[T]| {
-                part.iter().fold(part[0], |best, &x| if better(x, best) { x } else { best })
-            };
-            let mut boxes: Vec<T> = all.chunks(GROUP).map(pick).collect();
-            boxes.resize(boxes.len().next_multiple_of(GROUP), fill);
-            boxes
+/// The places of a block, which one thread fills.
+struct Part<'a, T, const D: usize> {
+    rows: &'a mut [T],
+    index: &'a mut [u32],
+    low: [&'a mut [T]; D],
+    high: [&'a mut [T]; D],
+    greatest: &'a mut [T],
+}
+
+impl<'a, T: Coordinate, const D: usize> Part<'a, T, D> {
+    fn all(
+        rows: &'a mut [T],
+        index: &'a mut [u32],
+        groups: &'a mut Boxes<T, D>,
+    ) -> Vec<Mutex<Part<'a, T, D>>> {
+        let mut low = groups.low.each_mut().map(|side| side.chunks_mut(GROUP));
+        let mut high = groups.high.each_mut().map(|side| side.chunks_mut(GROUP));
+        let greatest = groups.greatest.chunks_mut(GROUP);
+        let blocks = rows.chunks_mut(BLOCK * (D + 1)).zip(index.chunks_mut(BLOCK)).zip(greatest);
+        let part = |((rows, index), greatest)| {
+            // All have a part for each block.
+            let low = low.each_mut().map(|parts| parts.next().unwrap_or_default());
+            let high = high.each_mut().map(|parts| parts.next().unwrap_or_default());
+            Mutex::new(Part { rows, index, low, high, greatest })
         };
-        let below = |a: T, b: T| a < b;
-        let above = |a: T, b: T| a > b;
-        let greatest = fold(least, above, T::GONE);
-        Boxes {
-            low: std::array::from_fn(|axis| fold(&low[axis], below, T::ZERO)),
-            high: std::array::from_fn(|axis| fold(&high[axis], above, T::ZERO)),
-            best: vec![STALE; greatest.len()],
-            greatest,
+        blocks.map(part).collect()
+    }
+
+    /// With the points of these numbers; what is left over of a group lies on its last.
+    #[inline(always)]
+    fn fill(&mut self, cloud: &Cloud<T>, order: &[u32]) {
+        self.index[..order.len()].copy_from_slice(order);
+        let rows = self.rows.chunks_exact_mut(GROUP * (D + 1));
+        for (group, row) in rows.enumerate() {
+            let numbers = order.chunks(GROUP).nth(group).unwrap_or_default();
+            row[D * GROUP..].fill(T::GONE);
+            row[D * GROUP..][..numbers.len()].fill(T::INFINITY);
+            let Some(&last) = numbers.last() else { continue };
+            for (place, &index) in
+                numbers.iter().chain(std::iter::repeat(&last)).take(GROUP).enumerate()
+            {
+                let point = cloud.point(index as usize);
+                for axis in 0..D {
+                    row[axis * GROUP + place] = point[axis];
+                }
+            }
+            self.greatest[group] = T::INFINITY;
+            for (axis, x) in row.chunks_exact(GROUP).take(D).enumerate() {
+                self.low[axis][group] = least_of(x);
+                self.high[axis][group] = most_of(x);
+            }
         }
     }
+}
+
+/// Of at least one; eight at a time, as `greatest_of`.
+#[inline(always)]
+fn least_of<T: Coordinate>(all: &[T]) -> T {
+    extreme(
+        all,
+        #[inline(always)]
+        |a, b| a < b,
+    )
+}
+
+/// The same of the greatest.
+#[inline(always)]
+fn most_of<T: Coordinate>(all: &[T]) -> T {
+    extreme(
+        all,
+        #[inline(always)]
+        |a, b| a > b,
+    )
+}
+
+#[inline(always)]
+fn extreme<T: Coordinate>(all: &[T], better: impl Fn(T, T) -> bool) -> T {
+    const ABREAST: usize = 8;
+    let mut best = [all[0]; ABREAST];
+    let parts = all.chunks_exact(ABREAST);
+    let rest = parts.remainder();
+    for part in parts {
+        for i in 0..ABREAST {
+            best[i] = if better(part[i], best[i]) { part[i] } else { best[i] };
+        }
+    }
+    let all = best.iter().chain(rest);
+    all.fold(best[0], |best, &x| if better(x, best) { x } else { best })
 }

@@ -12,6 +12,7 @@ use super::groups::{BLOCK, Boxes, GROUP, Groups, STALE};
 use super::{Counts, Plan, Samples, definition};
 use crate::{Cloud, Coordinate};
 use rung_lanes::{Lanes, Level, Workers};
+use std::ops::Range;
 
 /// `definition::run` for D coordinates.
 pub(crate) fn run<T: Coordinate, const D: usize>(
@@ -51,8 +52,8 @@ impl<T: Coordinate, const D: usize> Run<'_, T, D> {
             let place = match starts.get(samples.indices.len()) {
                 Some(&place) => place,
                 None => match self.farthest() {
-                    Some(place) if self.groups.least[place].to_f64() < plan.least => break,
-                    Some(place) if self.groups.least[place] > T::ZERO => place,
+                    Some(place) if self.groups.least(place).to_f64() < plan.least => break,
+                    Some(place) if self.groups.least(place) > T::ZERO => place,
                     Some(_) => {
                         self.rest(plan.count, &mut samples);
                         samples.covering = T::ZERO;
@@ -61,10 +62,10 @@ impl<T: Coordinate, const D: usize> Run<'_, T, D> {
                     None => break,
                 },
             };
-            let (m, index) = (self.groups.least[place], self.groups.index[place] as usize);
+            let (m, index) = (self.groups.least(place), self.groups.index[place] as usize);
             samples.indices.push(index);
             samples.radii.push(m.sqrt());
-            self.groups.least[place] = T::GONE;
+            self.groups.choose(place);
             if m <= T::ZERO {
                 self.groups.look_again(place);
             }
@@ -74,7 +75,7 @@ impl<T: Coordinate, const D: usize> Run<'_, T, D> {
                 self.workers.mark(samples.indices.len() as f64 / plan.count as f64);
             }
         }
-        samples.covering = self.farthest().map_or(T::ZERO, |place| self.groups.least[place].sqrt());
+        samples.covering = self.farthest().map_or(T::ZERO, |place| self.groups.least(place).sqrt());
         (samples, self.counts)
     }
 
@@ -87,8 +88,8 @@ impl<T: Coordinate, const D: usize> Run<'_, T, D> {
 
     /// All that is left lies on samples: it comes in its order.
     fn rest(&self, count: usize, samples: &mut Samples<T>) {
-        let left = |place: &usize| self.groups.least[*place] >= T::ZERO;
-        let places = (0..self.groups.least.len()).filter(left);
+        let left = |place: &usize| self.groups.least(*place) >= T::ZERO;
+        let places = (0..self.groups.index.len()).filter(left);
         let mut rest: Vec<usize> = places.map(|place| self.groups.index[place] as usize).collect();
         rest.sort_unstable();
         rest.truncate(count - samples.indices.len());
@@ -98,29 +99,13 @@ impl<T: Coordinate, const D: usize> Run<'_, T, D> {
 
     /// The place of the next sample: the greatest least distance, of several the lowest number.
     fn farthest(&mut self) -> Option<usize> {
-        let Groups { groups, blocks, least, index, .. } = &mut self.groups;
-        let greatest = self.level.compiled(
-            #[inline(always)]
-            || greatest_of(&blocks.greatest),
-        );
+        let Groups { groups, blocks, regions, rows, index } = &mut self.groups;
+        let greatest = greatest_of(&regions.greatest);
         if greatest < T::ZERO {
             return None;
         }
-        let number = |place: u32| index[place as usize];
-        let mut best = STALE;
-        for block in 0..blocks.greatest.len() {
-            if blocks.greatest[block] != greatest {
-                continue;
-            }
-            if blocks.best[block] == STALE {
-                blocks.best[block] = best_of_block(groups, least, index, block, greatest);
-            }
-            let place = blocks.best[block];
-            if best == STALE || number(place) < number(best) {
-                best = place;
-            }
-        }
-        Some(best as usize)
+        let all = 0..regions.greatest.len();
+        Some(best_of(&mut [regions, blocks, groups], rows, index, all, greatest) as usize)
     }
 
     /// Every point learns how far the sample is, but for those of boxes that are too far away.
@@ -135,37 +120,49 @@ impl<T: Coordinate, const D: usize> Run<'_, T, D> {
 
 #[inline(always)]
 fn choose<T: Coordinate, const D: usize>(all: &mut Groups<T, D>, c: [T; D], counts: &mut Counts) {
-    let mut near_blocks = [0; GROUP];
-    for first in (0..all.blocks.greatest.len()).step_by(GROUP) {
-        let found = near(&all.blocks, first, c, &mut near_blocks);
+    for first in (0..all.regions.greatest.len()).step_by(GROUP) {
         counts.tests += GROUP as u64;
-        for &block in &near_blocks[..found] {
-            choose_in(all, block, c, counts);
+        for region in near(&all.regions, first, c) {
+            let mut changed = false;
+            counts.tests += GROUP as u64;
+            for block in near(&all.blocks, region * GROUP, c) {
+                changed |= choose_in(all, block, c, counts);
+            }
+            if changed {
+                update(&mut all.regions, region, &all.blocks);
+            }
         }
     }
 }
 
+/// Whether anything in the block changed.
 #[inline(always)]
 fn choose_in<T: Coordinate, const D: usize>(
     all: &mut Groups<T, D>,
     block: usize,
     c: [T; D],
     counts: &mut Counts,
-) {
-    let mut near_groups = [0; GROUP];
-    let first = block * GROUP;
-    let found = near(&all.groups, first, c, &mut near_groups);
+) -> bool {
     counts.tests += GROUP as u64;
-    for &group in &near_groups[..found] {
-        let greatest = visit(&all.axes, &mut all.least, group * GROUP, c);
-        all.groups.greatest[group] = greatest;
+    let mut visited = 0;
+    for group in near(&all.groups, block * GROUP, c) {
+        all.groups.greatest[group] =
+            visit(&mut all.rows[group * (D + 1) * GROUP..][..(D + 1) * GROUP], c);
         all.groups.best[group] = STALE;
+        visited += 1;
     }
-    counts.distances += (found * GROUP) as u64;
-    if found > 0 {
-        all.blocks.greatest[block] = greatest_of(&all.groups.greatest[first..first + GROUP]);
-        all.blocks.best[block] = STALE;
+    counts.distances += visited * GROUP as u64;
+    if visited > 0 {
+        update(&mut all.blocks, block, &all.groups);
     }
+    visited > 0
+}
+
+/// What a box knows of those in it.
+#[inline(always)]
+fn update<T: Coordinate, const D: usize>(outer: &mut Boxes<T, D>, at: usize, inner: &Boxes<T, D>) {
+    outer.greatest[at] = greatest_of(&inner.greatest[at * GROUP..(at + 1) * GROUP]);
+    outer.best[at] = STALE;
 }
 
 /// Which of the 32 boxes from `first` on may hold a point to which the sample is nearer than those
@@ -175,35 +172,31 @@ fn near<T: Coordinate, const D: usize>(
     boxes: &Boxes<T, D>,
     first: usize,
     c: [T; D],
-    found: &mut [usize; GROUP],
-) -> usize {
+) -> impl Iterator<Item = usize> + use<T, D> {
     let bounds = boxes.bounds(first, c);
     let greatest = &boxes.greatest[first..first + GROUP];
-    let mut count = 0;
+    let mut found = 0u32;
     for i in 0..GROUP {
-        found[count] = first + i;
-        count += usize::from(bounds[i] < greatest[i]);
+        found |= if bounds[i] < greatest[i] { 1 << i } else { 0 };
     }
-    count
+    std::iter::from_fn(move || {
+        let next = found.trailing_zeros() as usize;
+        found &= found.wrapping_sub(1);
+        (next < GROUP).then_some(first + next)
+    })
 }
 
 /// The least distances of a group's points after the sample, and the greatest of them.
 #[inline(always)]
-fn visit<T: Coordinate, const D: usize>(
-    axes: &[Vec<T>; D],
-    least: &mut [T],
-    first: usize,
-    c: [T; D],
-) -> T {
+fn visit<T: Coordinate, const D: usize>(rows: &mut [T], c: [T; D]) -> T {
+    let (axes, least) = rows.split_at_mut(D * GROUP);
     let mut distances = [T::ZERO; GROUP];
-    for (axis, (x, &c)) in axes.iter().zip(&c).enumerate() {
-        let x = &x[first..first + GROUP];
+    for (axis, (x, &c)) in axes.chunks_exact(GROUP).zip(&c).enumerate() {
         for i in 0..GROUP {
             let d = x[i] - c;
             distances[i] = if axis == 0 { d * d } else { distances[i] + d * d };
         }
     }
-    let least = &mut least[first..first + GROUP];
     for i in 0..GROUP {
         least[i] = if distances[i] < least[i] { distances[i] } else { least[i] };
     }
@@ -223,32 +216,30 @@ pub(super) fn greatest_of<T: Coordinate>(all: &[T]) -> T {
     best.iter().fold(T::GONE, |best, &x| if x > best { x } else { best })
 }
 
-/// The place with the lowest number of those in a block that have `greatest`.
-fn best_of_block<T: Coordinate, const D: usize>(
-    groups: &mut Boxes<T, D>,
-    least: &[T],
+/// The place with the lowest number of those in these boxes that have `greatest`: the boxes of the first
+/// of the levels, of which each holds 32 of the next, and the last 32 points.
+fn best_of<T: Coordinate, const D: usize>(
+    levels: &mut [&mut Boxes<T, D>],
+    rows: &[T],
     index: &[u32],
-    block: usize,
+    boxes: Range<usize>,
     greatest: T,
 ) -> u32 {
+    let Some((outer, inner)) = levels.split_first_mut() else {
+        let least = &rows[(boxes.start / GROUP * (D + 1) + D) * GROUP..][..GROUP];
+        let places = boxes.zip(least).filter(|(_, m)| **m == greatest).map(|(place, _)| place);
+        return places.min_by_key(|&place| index[place]).map_or(STALE, |place| place as u32);
+    };
     let mut best = STALE;
-    for group in block * GROUP..(block + 1) * GROUP {
-        if groups.greatest[group] != greatest {
-            continue;
+    for at in boxes.filter(|&at| outer.greatest[at] == greatest) {
+        if outer.best[at] == STALE {
+            let within = at * GROUP..(at + 1) * GROUP;
+            outer.best[at] = best_of(inner, rows, index, within, greatest);
         }
-        if groups.best[group] == STALE {
-            groups.best[group] = best_of_group(least, index, group, greatest);
-        }
-        let place = groups.best[group];
+        let place = outer.best[at];
         if best == STALE || index[place as usize] < index[best as usize] {
             best = place;
         }
     }
     best
-}
-
-/// The same in a group.
-fn best_of_group<T: Coordinate>(least: &[T], index: &[u32], group: usize, greatest: T) -> u32 {
-    let places = (group * GROUP..(group + 1) * GROUP).filter(|&place| least[place] == greatest);
-    places.min_by_key(|&place| index[place]).map_or(STALE, |place| place as u32)
 }
