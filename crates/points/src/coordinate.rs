@@ -15,14 +15,14 @@ pub trait Coordinate:
     fn sqrt(self) -> Self;
     fn is_finite(self) -> bool;
     fn to_f64(self) -> f64;
-    /// Towards zero, and to the nearest that there is.
-    fn whole(self) -> i32;
+    /// To the nearest whole number, from 0 to 2^22: with instructions that vectors have.
+    fn whole(self) -> u32;
     /// Rounded once.
     fn of(x: f64) -> Self;
 }
 
 macro_rules! coordinates {
-    ($($t:ty),*) => {
+    ($($t:ty, $whole:literal);*) => {
         $(impl Coordinate for $t {
             const ZERO: Self = 0.0;
             const INFINITY: Self = <$t>::INFINITY;
@@ -41,8 +41,9 @@ macro_rules! coordinates {
                 f64::from(self)
             }
             #[inline(always)]
-            fn whole(self) -> i32 {
-                self as i32
+            fn whole(self) -> u32 {
+                // The last places of the sum are whole numbers.
+                ((self + $whole).to_bits() & 0x7f_ffff) as u32
             }
             #[inline(always)]
             fn of(x: f64) -> Self {
@@ -51,4 +52,4 @@ macro_rules! coordinates {
         })*
     };
 }
-coordinates!(f32, f64);
+coordinates!(f32, 8_388_608.0; f64, 4_503_599_627_370_496.0);

@@ -42,6 +42,8 @@ fn clouds(dimension: usize) -> Vec<(&'static str, Vec<f64>)> {
     flat.iter_mut().step_by(dimension).for_each(|x| *x = 0.25);
     let mut apart = random.clone();
     apart[..1_500 * dimension].iter_mut().for_each(|x| *x += 1e4);
+    let mut far = random.clone();
+    far[..3 * dimension].iter_mut().for_each(|x| *x *= 1e7);
     let signs = random.iter().map(|x| if *x < 0.5 { -0.0 } else { 0.0 }).collect();
     let tiny = random.iter().map(|x| x * 1e-22).collect();
     let mut all = vec![
@@ -50,6 +52,7 @@ fn clouds(dimension: usize) -> Vec<(&'static str, Vec<f64>)> {
         ("line", line),
         ("plane", flat),
         ("two clusters", apart),
+        ("outliers, all others in one cell", far),
         ("far from the origin", random.iter().map(|x| x + 1e6).collect()),
         ("zeros of both signs", signs),
         ("squares below the normal numbers of f32", tiny),
@@ -183,6 +186,14 @@ fn nearly_all_distances_are_left_out() {
     let (_, counts) = sample(&Lanes::new(1), &cloud, &wanted).unwrap();
     let share = counts.distances as f64 / (20_000.0 * 600.0);
     assert!(share < 0.05, "{share}");
+}
+
+/// Without a point that takes part there was no last one to lie on.
+#[test]
+fn nothing_may_be_asked_of_nothing() {
+    let cloud = Stream(5).cloud(2_500, 3);
+    let mask = vec![false; 2_500];
+    assert_same::<f32, 3>("all masked", &cloud, &Wanted { mask: Some(&mask), ..Wanted::default() });
 }
 
 #[test]
