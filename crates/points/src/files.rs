@@ -1,10 +1,11 @@
-//! Clouds in files: `.ply`, `.xyz` and its kin, `.npy`, `.las`, each read into a table of named columns
+//! Clouds in files: `.ply`, `.xyz` and its kin, `.npy`, `.las`, `.pcd`, KITTI's `.bin`, each read into a table of named columns
 //! and written from one. Every column is kept, so that a chosen point keeps its colour.
 //!
 //! What a file says is checked against what it holds before memory is asked for: a file of any bytes
 //! gives a table or an error that names the byte or the line, and takes a small multiple of its length.
 
 mod las;
+mod pcd;
 mod ply;
 pub(crate) mod text;
 
@@ -19,7 +20,10 @@ use std::path::Path;
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// What can be read, by how the name ends.
-pub const READ: &[&str] = &[".ply", ".xyz", ".txt", ".csv", ".pts", ".npy", ".las", ".laz"];
+pub const READ: &[&str] = &[
+    ".ply", ".xyz", ".txt", ".csv", ".pts", ".npy", ".las", ".pcd", ".bin", ".laz", ".ply.gz",
+    ".xyz.gz", ".txt.gz", ".csv.gz", ".pts.gz", ".las.gz", ".pcd.gz",
+];
 /// What can be written; the first goes to standard output.
 pub const WRITTEN: &[&str] = &[".xyz", ".ply", ".npy", ".csv", ".txt", ".pts"];
 
@@ -46,10 +50,14 @@ pub struct Table {
 /// # Errors
 /// An unknown ending; a file that cannot be read, or whose bytes are not what its format says.
 pub fn read(path: &Path) -> Result<Table> {
-    match rung_ops::solver::ending(path, READ) {
+    let ending = rung_ops::solver::ending(path, READ);
+    match ending.map(|ending| ending.trim_end_matches(".gz")) {
         Some(".ply") => ply::read(path),
         Some(".npy") => of_matrix(path),
         Some(".las") => las::read(path),
+        Some(".pcd") => pcd::read(path),
+        Some(".bin") => Err(Error::in_data_file(path, None, "the name does not say what it holds")
+            .hint("format kitti reads four f32 a point")),
         Some(".laz") => Err(Error::in_data_file(path, None, "packed las files are not read")
             .hint("unpack it first: las2las and PDAL write .las")),
         Some(_) => text::read(path),
@@ -198,11 +206,55 @@ fn columns_of(array: &Array, rows: usize, columns: usize) -> Result<Vec<Column>>
 /// Columns of a file: more is a mistake in its header rather than a cloud.
 const MOST_COLUMNS: usize = 1024;
 
-/// The bytes of a whole file.
+/// A `.bin` file of KITTI: x, y, z and the intensity of each point, in f32.
+///
+/// # Errors
+/// A file that cannot be read, or whose length is not a multiple of 16.
+pub fn read_kitti(path: &Path) -> Result<Table> {
+    let bytes = whole(path)?;
+    let (points, rest) = bytes.as_chunks::<16>();
+    if !rest.is_empty() {
+        let text = format!("points of 16 bytes: got {} bytes", bytes.len());
+        return Err(Error::in_data_file(path, Some((bytes.len() - rest.len()) as u64), text));
+    }
+    let column = |(at, name): (usize, &&str)| {
+        let cell = |point: &[u8; 16]| f32::from_le_bytes(point.as_chunks::<4>().0[at]);
+        let wanted = || format!("a column of {} points", points.len());
+        let cells = memory::collected(points.iter().map(cell), wanted)?;
+        Ok(Column { name: (*name).into(), cells: Array::vector(&cells)? })
+    };
+    let names = ["x", "y", "z", "intensity"];
+    let columns = names.iter().enumerate().map(column).collect::<Result<_>>()?;
+    Ok(Table::new(columns, false))
+}
+
+/// The bytes of a whole file, unpacked where its name ends with `.gz`.
 fn whole(path: &Path) -> Result<Vec<u8>> {
     let mut input = Input::open(path)?;
     let length = input.length;
-    input.bytes(length, "the file")
+    let bytes = input.bytes(length, "the file")?;
+    match rung_ops::solver::ending(path, &[".gz"]) {
+        Some(_) => unpacked(path, &bytes),
+        None => Ok(bytes),
+    }
+}
+
+/// What gzip packed: some thousand times its length at most, asked for piece by piece.
+fn unpacked(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
+    let mut decoder = flate2::read::MultiGzDecoder::new(packed);
+    let (mut all, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+    loop {
+        let count = std::io::Read::read(&mut decoder, &mut piece).map_err(|e| {
+            Error::in_data_file(path, None, format!("the packed bytes are broken: {e}"))
+        })?;
+        if count == 0 {
+            return Ok(all);
+        }
+        if all.try_reserve(count).is_err() {
+            return Err(memory::lack(all.len() as u64, format!("what {} holds", path.display())));
+        }
+        all.extend_from_slice(&piece[..count]);
+    }
 }
 
 #[cfg(test)]

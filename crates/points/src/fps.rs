@@ -8,6 +8,7 @@
 
 mod curve;
 pub mod definition;
+mod device;
 pub mod groups;
 pub mod pruned;
 pub mod record;

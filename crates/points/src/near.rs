@@ -11,8 +11,9 @@ use crate::fps::definition::squared_distance;
 use crate::fps::groups::{Boxes, GROUP, Groups};
 use crate::fps::{Plan, groups::BLOCK};
 use crate::{Cloud, Coordinate};
-use rung_base::Result;
+use rung_base::{Error, Result, memory};
 use rung_lanes::Lanes;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Queries that one piece of work answers.
@@ -31,6 +32,37 @@ pub enum Limit {
 
 /// A squared distance and the index of its point.
 pub type Neighbour<T> = (T, u32);
+
+/// The neighbours of all queries, those of one after those of the one before it.
+pub struct Found<T> {
+    all: Vec<Neighbour<T>>,
+    /// Where those of each query end.
+    ends: Vec<usize>,
+}
+
+impl<T> Default for Found<T> {
+    fn default() -> Found<T> {
+        Found { all: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T> Found<T> {
+    /// Those of all queries.
+    pub fn all(&self) -> &[Neighbour<T>] {
+        &self.all
+    }
+
+    /// Where those of each query end among all.
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    /// Those of each query.
+    pub fn each(&self) -> impl Iterator<Item = &[Neighbour<T>]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, &end)| &self.all[begin..end])
+    }
+}
 
 /// The neighbours of one query while they are found: ascending by distance, then index.
 struct Kept<T> {
@@ -64,34 +96,49 @@ impl<T: Coordinate> Kept<T> {
         }
     }
 
-    fn finish(mut self) -> Vec<Neighbour<T>> {
+    /// Hands over what was found, and begins again.
+    fn finish(&mut self, found: &mut Found<T>) {
         if let Limit::Squared(_) = self.limit {
             let order = |a: &Neighbour<T>, b: &Neighbour<T>| {
                 a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal).then(a.1.cmp(&b.1))
             };
             self.all.sort_unstable_by(order);
         }
-        self.all
+        found.all.append(&mut self.all);
+        found.ends.push(found.all.len());
     }
 }
 
 /// The neighbours of each query by the definition alone: every distance is looked at.
+///
+/// # Errors
+/// No memory for what is found.
 pub fn plainly<T: Coordinate>(
     cloud: &Cloud<T>,
     queries: &Cloud<T>,
     limit: Limit,
-) -> Vec<Vec<Neighbour<T>>> {
-    let of = |query: &[T]| {
-        let mut kept = Kept { all: Vec::new(), limit };
+) -> Result<Found<T>> {
+    let piece = |piece: usize| look_at_all(cloud, &queries.part(piece * PIECE, PIECE), limit);
+    let mut all = Pieces::new();
+    for found in (0..queries.len().div_ceil(PIECE)).map(piece) {
+        all.room(&found);
+        all.found.push(found);
+    }
+    all.joined()
+}
+
+fn look_at_all<T: Coordinate>(cloud: &Cloud<T>, queries: &Cloud<T>, limit: Limit) -> Found<T> {
+    let (mut found, mut kept) = (Found::default(), Kept { all: Vec::new(), limit });
+    for query in queries.points() {
         for (index, point) in cloud.points().enumerate() {
             let d = squared_distance(point, query);
             if d <= kept.worst() {
                 kept.offer(d, index as u32);
             }
         }
-        kept.finish()
-    };
-    queries.points().map(of).collect()
+        kept.finish(&mut found);
+    }
+    found
 }
 
 /// The same by way of groups, on all threads.
@@ -103,12 +150,60 @@ pub fn search<T: Coordinate>(
     cloud: &Cloud<T>,
     queries: &Cloud<T>,
     limit: Limit,
-) -> Result<Vec<Vec<Neighbour<T>>>> {
+) -> Result<Found<T>> {
     match cloud.dimension() {
         1 if cloud.len() >= FEW => grouped::<T, 1>(lanes, cloud, queries, limit),
         2 if cloud.len() >= FEW => grouped::<T, 2>(lanes, cloud, queries, limit),
         3 if cloud.len() >= FEW => grouped::<T, 3>(lanes, cloud, queries, limit),
-        _ => Ok(in_pieces(lanes, queries, |queries| plainly(cloud, queries, limit))),
+        _ => in_pieces(lanes, queries, |queries| look_at_all(cloud, queries, limit)),
+    }
+}
+
+/// What was found of some queries after the other.
+struct Pieces<T> {
+    found: Vec<Found<T>>,
+    /// Neighbours so far.
+    total: AtomicUsize,
+    lack: Mutex<Option<Error>>,
+}
+
+impl<T> Pieces<T> {
+    fn new() -> Pieces<T> {
+        Pieces { found: Vec::new(), total: AtomicUsize::new(0), lack: Mutex::new(None) }
+    }
+
+    /// Whether there is room for what was found so far, once more as results. How much a radius finds
+    /// nobody knows before.
+    fn room(&self, found: &Found<T>) -> bool {
+        let total = self.total.fetch_add(found.all.len(), Ordering::Relaxed) + found.all.len();
+        let bytes = memory::bytes_of::<Neighbour<T>>(total).saturating_mul(2);
+        let asked = memory::ask(bytes, || format!("{total} neighbours"));
+        let is_there = asked.is_ok();
+        if let Err(e) = asked {
+            self.lack.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        }
+        is_there
+    }
+
+    fn lacks(&self) -> bool {
+        self.lack.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn joined(self) -> Result<Found<T>> {
+        if let Some(e) = self.lack.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(e);
+        }
+        let total = self.total.into_inner();
+        let queries = self.found.iter().map(|found| found.ends.len()).sum();
+        let wanted = || format!("{total} neighbours");
+        let mut all =
+            Found { all: memory::room(total, wanted)?, ends: memory::room(queries, wanted)? };
+        for mut found in self.found {
+            let begin = all.all.len();
+            all.ends.extend(found.ends.iter().map(|end| begin + end));
+            all.all.append(&mut found.all);
+        }
+        Ok(all)
     }
 }
 
@@ -116,17 +211,23 @@ pub fn search<T: Coordinate>(
 fn in_pieces<T: Coordinate>(
     lanes: &Lanes,
     queries: &Cloud<T>,
-    answer: impl Fn(&Cloud<T>) -> Vec<Vec<Neighbour<T>>> + Sync,
-) -> Vec<Vec<Neighbour<T>>> {
+    answer: impl Fn(&Cloud<T>) -> Found<T> + Sync,
+) -> Result<Found<T>> {
     let pieces = queries.len().div_ceil(PIECE);
-    let answers: Vec<Mutex<Vec<Vec<Neighbour<T>>>>> =
-        (0..pieces).map(|_| Mutex::new(Vec::new())).collect();
+    let answers: Vec<Mutex<Found<T>>> = (0..pieces).map(|_| Mutex::default()).collect();
+    let mut all = Pieces::new();
     lanes.workers().run(pieces, &|piece| {
-        let part = queries.part(piece * PIECE, PIECE);
-        *answers[piece].lock().unwrap_or_else(PoisonError::into_inner) = answer(&part);
+        if all.lacks() {
+            return;
+        }
+        let found = answer(&queries.part(piece * PIECE, PIECE));
+        if all.room(&found) {
+            *answers[piece].lock().unwrap_or_else(PoisonError::into_inner) = found;
+        }
     });
-    let taken = |all: Mutex<Vec<_>>| all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    answers.into_iter().flat_map(taken).collect()
+    let taken = |found: Mutex<_>| found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.found = answers.into_iter().map(taken).collect();
+    all.joined()
 }
 
 fn grouped<T: Coordinate, const D: usize>(
@@ -134,43 +235,44 @@ fn grouped<T: Coordinate, const D: usize>(
     cloud: &Cloud<T>,
     queries: &Cloud<T>,
     limit: Limit,
-) -> Result<Vec<Vec<Neighbour<T>>>> {
+) -> Result<Found<T>> {
     // Places are numbered in 32 bits.
     if cloud.len() >= u32::MAX as usize - BLOCK {
-        return Ok(in_pieces(lanes, queries, |queries| plainly(cloud, queries, limit)));
+        return in_pieces(lanes, queries, |queries| look_at_all(cloud, queries, limit));
     }
     let plan = Plan { start: Vec::new(), count: 0, least: 0.0, mask: None };
     let groups = Groups::<T, D>::new(lanes, cloud, &plan)?;
     let level = lanes.level();
-    Ok(in_pieces(lanes, queries, |queries| {
+    in_pieces(lanes, queries, |queries| {
+        let (mut found, mut kept) = (Found::default(), Kept { all: Vec::new(), limit });
         level.compiled(
             #[inline(always)]
-            || queries.points().map(|query| nearest_of(&groups, query, limit)).collect(),
-        )
-    }))
+            || {
+                for query in queries.points() {
+                    nearest_of(&groups, query, &mut kept);
+                    kept.finish(&mut found);
+                }
+            },
+        );
+        found
+    })
 }
 
 #[inline(always)]
-fn nearest_of<T: Coordinate, const D: usize>(
-    all: &Groups<T, D>,
-    query: &[T],
-    limit: Limit,
-) -> Vec<Neighbour<T>> {
+fn nearest_of<T: Coordinate, const D: usize>(all: &Groups<T, D>, query: &[T], kept: &mut Kept<T>) {
     let c: [T; D] = std::array::from_fn(|axis| query[axis]);
-    let mut kept = Kept { all: Vec::new(), limit };
     // The nearest box first: what it holds leaves out most of the others.
     let first = nearest_box(&all.blocks, 0, all.blocks.greatest.len(), c);
-    in_block(all, first, c, &mut kept);
+    in_block(all, first, c, kept);
     for begin in (0..all.blocks.greatest.len()).step_by(GROUP) {
         let bounds = all.blocks.bounds(begin, c);
         for (i, bound) in bounds.iter().enumerate() {
             let block = begin + i;
             if block != first && *bound <= kept.worst() && all.blocks.greatest[block] > T::ZERO {
-                in_block(all, block, c, &mut kept);
+                in_block(all, block, c, kept);
             }
         }
     }
-    kept.finish()
 }
 
 #[inline(always)]

@@ -32,6 +32,8 @@ pub fn points(array: &Array, drops: bool) -> Result<Points> {
         let turned = (1..=MOST_DIMENSIONS).contains(&rows);
         return Err(if turned { e.hint("one point a row: transpose it") } else { e });
     }
+    // Whether they are numbers is seen here, wherever they are.
+    array.home()?;
     let packed = at_type(array, computed_at(array.element_type()))?.to_contiguous()?;
     match packed.element_type() {
         ElementType::F32 => checked::<f32>(packed, columns, drops),
@@ -81,6 +83,7 @@ pub fn taking_part(
         let text = format!("mask has shape ({rows}), one for each point");
         return Err(Error::wanted(ErrorKind::Shape, text, mask.shape()));
     }
+    mask.home()?;
     let mut kept = memory::room(rows, || format!("a mask of {rows} points"))?;
     kept.extend(mask.numbers().map(|x| x.to_f64() != 0.0));
     for (kept, gone) in kept.iter_mut().zip(dropped.unwrap_or_default()) {

@@ -1,7 +1,7 @@
 //! What a shell needs for clouds: how one comes from a file, how chosen points go into one, and what a
 //! picture shows. The records of the operations name what fits them.
 
-use crate::files::{READ, Table, WRITTEN, read, text};
+use crate::files::{READ, Table, WRITTEN, read, read_kitti, text};
 use crate::picture;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result};
@@ -17,13 +17,16 @@ pub const CLOUD: Reader = Reader {
     parameter: "points",
     what: "a point cloud",
     endings: READ,
-    options: &[TYPE],
+    options: &[TYPE, FORMAT],
     read: open,
 };
 
 const TYPE: Parameter = keyword("type", Kind::Choice(&["f32", "f64"]))
     .says("the width at which the coordinates are computed with")
     .default("that of the file, f64 of texts");
+
+const FORMAT: Parameter = keyword("format", Kind::Choice(&["kitti"]))
+    .says("what a .bin file holds: kitti, x y z and the intensity of each point in f32");
 
 /// The points whose rows the first result has, with everything that their file says of them.
 pub const CHOSEN: Writer = Writer {
@@ -40,12 +43,14 @@ pub const MARKED: Picture =
     Picture { what: "the cloud with the chosen points, the first blue, the last orange", draw };
 
 fn open(path: &Path, options: &[Given]) -> Result<Opened> {
-    let table = read(path)?;
+    let option = |name: &str| match options.iter().find(|(given, _)| *given == name) {
+        Some((_, Value::Keyword(word))) => Some(word),
+        _ => None,
+    };
+    let table = if option(FORMAT.name).is_some() { read_kitti(path)? } else { read(path)? };
     let mut points = table.points()?;
-    for (_, value) in options {
-        if let Value::Keyword(word) = value {
-            points = points.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;
-        }
+    if let Some(word) = option(TYPE.name) {
+        points = points.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;
     }
     let notes = table.left_out.clone();
     let values = vec![(CLOUD.parameter, Value::Array(points))];

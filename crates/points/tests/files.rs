@@ -4,7 +4,7 @@
 
 use rung_array::Number;
 use rung_base::{Error, ErrorKind, Result};
-use rung_points::files::{READ, Table, WRITTEN, read};
+use rung_points::files::{READ, Table, WRITTEN, read, read_kitti};
 use std::path::{Path, PathBuf};
 
 /// An empty folder of this test's own, removed at its end.
@@ -101,6 +101,107 @@ fn las(count: u32) -> Vec<u8> {
         bytes.extend([5, 1, 0, 2, 0, 0, 0, 0]);
     }
     bytes
+}
+
+/// A pcd file of two points with a padding field and one of two numbers; packed field by field.
+fn pcd(data: &str) -> Vec<u8> {
+    let head = "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z _ id pair\n\
+        SIZE 4 4 4 1 2 4\nTYPE F F F U U I\nCOUNT 1 1 1 2 1 2\nWIDTH 2\nHEIGHT 1\n\
+        VIEWPOINT 0 0 0 1 0 0 0\nPOINTS 2\n";
+    let mut bytes = format!("{head}DATA {data}\n").into_bytes();
+    let x = [[0.0f32, 0.5, -1.0], [3.0, 4.0, 5.0]];
+    match data {
+        "ascii" => bytes.extend(b"0 0.5 -1 0 0 7 1 2\n3 4 5 0 0 258 3 4\n"),
+        "binary" => {
+            for (x, id) in x.iter().zip([7u16, 258]) {
+                x.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+                bytes.extend([0, 0]);
+                bytes.extend(id.to_le_bytes());
+                bytes.extend([0; 8]);
+            }
+        }
+        _ => {
+            let mut plain = Vec::new();
+            for axis in 0..3 {
+                x.iter().for_each(|x| plain.extend(x[axis].to_le_bytes()));
+            }
+            plain.extend([0; 4]);
+            [7u16, 258].iter().for_each(|id| plain.extend(id.to_le_bytes()));
+            // Runs as they are, and the sixteen zeros at the end as a zero and a reference to it.
+            let mut packed = Vec::new();
+            for run in plain.chunks(32) {
+                packed.push(run.len() as u8 - 1);
+                packed.extend(run);
+            }
+            packed.extend([0, 0, 7 << 5, 6, 0]);
+            bytes.extend((packed.len() as u32).to_le_bytes());
+            bytes.extend(48u32.to_le_bytes());
+            bytes.extend(packed);
+        }
+    }
+    bytes
+}
+
+#[test]
+fn fields_of_a_pcd_file_are_read_in_all_three_forms() {
+    let folder = Folder::new("pcd");
+    for data in ["ascii", "binary", "binary_compressed"] {
+        let table = folder.read("a.pcd", &pcd(data)).unwrap();
+        assert_eq!(names(&table), ["x", "y", "z", "id"], "{data}");
+        assert_eq!(numbers(&table), [0.0, 0.5, -1.0, 3.0, 4.0, 5.0], "{data}");
+        let ids: Vec<f64> = table.columns[3].cells.numbers().map(Number::to_f64).collect();
+        assert_eq!(ids, [7.0, 258.0], "{data}");
+        assert_eq!(table.left_out, ["the field pair"], "{data}");
+    }
+    let lie = |from: &str, to: &str, data: &str| {
+        let bytes = pcd(data);
+        let at = bytes.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
+        let bytes = [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat();
+        folder.error("a.pcd", &bytes).file().unwrap().reason.clone()
+    };
+    assert_eq!(
+        lie("POINTS 2", "POINTS 1000000000000", "binary"),
+        "1000000000000 points take 24000000000000 bytes: the file has 48 left"
+    );
+    assert_eq!(lie("POINTS 2", "POINTS -2", "binary"), "POINTS: not expected: \"-2\"");
+    assert_eq!(lie("POINTS 2", "POINTS 3", "ascii"), "3 points are announced: got 2");
+    assert_eq!(lie("DATA ascii", "DATA text", "ascii"), "DATA: not expected: \"text\"");
+    assert_eq!(lie("SIZE 4", "SIZE 3", "ascii"), "no field is of type F 3");
+    assert_eq!(lie("FIELDS x", "FIELDS y", "ascii"), "the points have no fields x, y and z");
+    let packed = lie("POINTS 2", "POINTS 2000000", "binary_compressed");
+    assert!(packed.contains("the points take 48000000 bytes"), "{packed}");
+}
+
+#[test]
+fn files_that_gzip_packed_are_unpacked() {
+    let folder = Folder::new("gz");
+    let packed = gzip(ASCII.as_bytes());
+    let table = folder.read("a.ply.gz", &packed).unwrap();
+    assert_eq!(numbers(&table), [0.0, 0.5, -1000.0, 3.0, 4.0, 5.0]);
+    assert_eq!(numbers(&folder.read("a.pts.gz", &gzip(b"1\n1 2 3\n")).unwrap()), [1.0, 2.0, 3.0]);
+    let e = folder.error("a.ply.gz", &packed[..packed.len() - 9]);
+    assert!(e.message().contains("the packed bytes are broken"), "{e}");
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn a_bin_file_is_read_where_its_format_is_said() {
+    let folder = Folder::new("kitti");
+    let bytes: Vec<u8> = (0..8u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
+    let e = folder.error("a.bin", &bytes);
+    assert!(e.hint_text().unwrap().contains("format kitti"), "{e}");
+    let path = folder.0.join("a.bin");
+    let table = read_kitti(&path).unwrap();
+    assert_eq!(names(&table), ["x", "y", "z", "intensity"]);
+    assert_eq!(numbers(&table), [0.0, 1.0, 2.0, 4.0, 5.0, 6.0]);
+    std::fs::write(&path, &bytes[1..]).unwrap();
+    let e = read_kitti(&path).unwrap_err();
+    assert_eq!(e.file().unwrap().reason, "points of 16 bytes: got 31 bytes");
 }
 
 #[test]
@@ -250,6 +351,10 @@ fn samples(folder: &Folder) -> Vec<(&'static str, Vec<u8>)> {
         ("b.ply", binary(false)),
         ("c.ply", binary(true)),
         ("a.las", las(5)),
+        ("a.pcd", pcd("ascii")),
+        ("b.pcd", pcd("binary")),
+        ("c.pcd", pcd("binary_compressed")),
+        ("z.ply.gz", gzip(ASCII.as_bytes())),
         ("a.npy", npy),
         ("a.xyz", b"1 2 3\n-4.5e1 5 6\n0.1 0.2 0.3\n".to_vec()),
         ("a.pts", b"2\n1 2 3\n4 5 6\n".to_vec()),
@@ -336,7 +441,7 @@ fn what_is_written_is_read_again() {
 fn what_no_reader_takes_is_said() {
     let e = read(Path::new("cloud.obj")).unwrap_err();
     assert!(e.message().contains("a cloud's name ends with one of .ply .xyz"), "{e}");
-    for ending in READ.iter().filter(|ending| **ending != ".laz") {
+    for ending in READ.iter().filter(|ending| ![".laz", ".bin"].contains(ending)) {
         let path = format!("/no/such/cloud{ending}");
         assert_eq!(read(Path::new(&path)).unwrap_err().kind(), ErrorKind::File, "{ending}");
     }

@@ -1,10 +1,10 @@
 //! The solver's records: complete, and every rung gives the bits of the definition.
 
 use rung_array::{Array, Number};
-use rung_base::{Settings, Shape};
+use rung_base::{DeviceChoice, ElementType, Settings, Shape};
 use rung_lanes::Lanes;
 use rung_ops::trial::{Trial, is_complete};
-use rung_ops::{Decline, Ladder, NoCaller, Op, Value};
+use rung_ops::{Decline, Ladder, NoCaller, Op, Rung, Value, samples};
 use rung_points::SOLVER;
 use std::collections::HashSet;
 
@@ -27,6 +27,52 @@ fn every_rung_gives_the_bits_of_the_definition() {
     for (number, op) in SOLVER.operations.iter().enumerate() {
         trial.every_rung(op, number);
     }
+}
+
+/// Clouds of more than one group's tiles on a device, with ties, duplicates, starts and masks.
+const LARGER: Op = Op {
+    types: &[ElementType::F32, ElementType::F64],
+    samples: || {
+        let of = |points, k, rest: &[Value]| {
+            [vec![points, samples::word("k"), samples::integer(k)], rest.to_vec()].concat()
+        };
+        let starts = [9_000, 3, 8_191].map(samples::integer).to_vec();
+        let start = [samples::word("start"), samples::list(starts)];
+        let mask = [samples::word("mask"), samples::counting(&[9_001], 3)];
+        vec![
+            of(samples::spread(&[9_001, 3], 1.0), 40, &[]),
+            of(samples::counting(&[9_001, 3], 9), 70, &start),
+            of(samples::counting(&[9_001, 3], 7), 35, &mask),
+            of(samples::counting(&[9_001, 2], 2), 30, &[]),
+            of(samples::spread(&[9_001, 1], 1e-21), 21, &[]),
+            of(samples::spread(&[9_001, 5], 1.0), 22, &start),
+        ]
+    },
+    ..rung_points::fps::record::FPS
+};
+
+#[test]
+fn every_rung_samples_larger_clouds_alike() {
+    static OP: Op = LARGER;
+    Trial::new().every_rung(&OP, 0);
+}
+
+#[test]
+fn what_a_device_does_not_sample_is_said() {
+    let settings = Settings::default();
+    let device = rung_device::probe(&DeviceChoice::Named("llvmpipe".into())).unwrap();
+    let mut ladder = Ladder::with_rungs(&settings, None, Err(Decline::Off("test")), Ok(device));
+    ladder.only = Some(Rung::Device);
+    let mut declined = |name: &'static str, value: Value| {
+        let cloud = samples::spread(&[70_000, 1], 1.0);
+        let values = vec![cloud, word(name), value];
+        let e = ladder.call(operation("fps"), values, &mut NoCaller).map(|_| ()).unwrap_err();
+        e.message().to_string()
+    };
+    let text = declined("radius", Value::Number(Number::F64(0.5)));
+    assert!(text.contains("a radius ends a run at a sample that only its results know"), "{text}");
+    let text = declined("k", Value::integer(65_537));
+    assert!(text.contains("65537 samples are as many launches: 65536 at most"), "{text}");
 }
 
 fn ladder() -> Ladder {

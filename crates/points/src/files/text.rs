@@ -90,7 +90,7 @@ impl Reading<'_> {
     }
 
     fn is_pts(&self) -> bool {
-        rung_ops::solver::ending(self.path, &[".pts"]).is_some()
+        rung_ops::solver::ending(self.path, &[".pts", ".pts.gz"]).is_some()
     }
 
     fn finish(self) -> Result<Table> {

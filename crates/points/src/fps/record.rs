@@ -1,6 +1,6 @@
 //! The record of farthest point sampling: what a front end reads, and from a call to `sample`.
 
-use super::{Samples, Wanted, plan, sample, sample_plainly};
+use super::{Samples, Wanted, device, plan, sample, sample_plainly};
 use crate::operand::{self, OfPoints};
 use crate::{Coordinate, PACKAGE, shell};
 use rung_array::Array;
@@ -8,10 +8,13 @@ use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
 use rung_ops::arguments::{Arguments, IndexOr};
 use rung_ops::call::{Call, Context, Detail, Output, Prepared};
-use rung_ops::record::{ALL, Definition, Family, Kind, Op, Parameter, Rungs, keyword, required};
+use rung_ops::record::{
+    ALL, Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required,
+};
+use rung_ops::round_trip::RoundTrip;
 use rung_ops::samples::{self, Sample};
 use rung_ops::solver::{Command, array, number};
-use rung_ops::{Generator, Value};
+use rung_ops::{Answer, Generator, Value};
 
 pub const FPS: Op = Op {
     names: &["fps", "farthest-point-sampling"],
@@ -31,10 +34,11 @@ pub const FPS: Op = Op {
     ],
     types: ALL,
     prepare,
-    rungs: Rungs::processor(
+    rungs: Rungs::with_device(
         Definition::Several(operand::portable::<Sampling>),
         operand::lanes::<Sampling>,
-        "no kernel yet: each sample waits for the one before it",
+        Offer::RoundTrip(Family::Map),
+        on_device,
     ),
     beside: Some(beside),
     samples: trial,
@@ -202,6 +206,14 @@ impl OfPoints for Sampling {
             None => sample_plainly(&cloud, &asked.wanted())?,
         };
         results(&samples)
+    }
+}
+
+fn on_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let asked = operand::asked::<Asked>(call)?;
+    match call.operands[0].element_type() {
+        ElementType::F32 => device::run::<f32>(call, trip, &asked.wanted()),
+        _ => device::run::<f64>(call, trip, &asked.wanted()),
     }
 }
 

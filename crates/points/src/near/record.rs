@@ -1,6 +1,6 @@
 //! The records of the searches: the k nearest points, and all within a radius.
 
-use super::{Limit, Neighbour, plainly, search};
+use super::{Found, Limit, plainly, search};
 use crate::operand::{self, OfPoints};
 use crate::{Cloud, Coordinate, PACKAGE, shell};
 use rung_array::Array;
@@ -185,38 +185,29 @@ impl OfPoints for Search {
         let asked = Cloud::checked(asked.as_slice::<T>().unwrap_or_default(), asked.shape()[1]);
         let found = match lanes {
             Some(lanes) => search(lanes, &cloud, &asked, limit)?,
-            None => plainly(&cloud, &asked, limit),
+            None => plainly(&cloud, &asked, limit)?,
         };
         results(&found, call, limit)
     }
 }
 
-fn results<T: Coordinate>(
-    found: &[Vec<Neighbour<T>>],
-    call: &Call,
-    limit: Limit,
-) -> Result<Vec<Array>> {
-    let total = found.iter().map(Vec::len).sum();
+fn results<T: Coordinate>(found: &Found<T>, call: &Call, limit: Limit) -> Result<Vec<Array>> {
+    let all = found.all();
     let shape = match limit {
         Limit::Count(_) => call.shape.clone(),
-        Limit::Squared(_) => Shape::vector(total),
+        Limit::Squared(_) => Shape::vector(all.len()),
     };
-    let all = || found.iter().flatten();
     let indices = Array::build::<i64>(shape.clone(), |out| {
-        out.iter_mut().zip(all()).for_each(|(out, (_, index))| *out = i64::from(*index));
+        out.iter_mut().zip(all).for_each(|(out, (_, index))| *out = i64::from(*index));
     })?;
     let distances = Array::build::<T>(shape, |out| {
-        out.iter_mut().zip(all()).for_each(|(out, (d, _))| *out = d.sqrt());
+        out.iter_mut().zip(all).for_each(|(out, (d, _))| *out = d.sqrt());
     })?;
     let mut arrays = vec![indices, distances];
     if let Limit::Squared(_) = limit {
-        arrays.push(Array::build::<i64>(Shape::vector(found.len() + 1), |out| {
-            let mut end = 0;
+        arrays.push(Array::build::<i64>(Shape::vector(found.ends().len() + 1), |out| {
             out[0] = 0;
-            for (out, one) in out[1..].iter_mut().zip(found) {
-                end += one.len() as i64;
-                *out = end;
-            }
+            out[1..].iter_mut().zip(found.ends()).for_each(|(out, end)| *out = *end as i64);
         })?);
     }
     Ok(arrays)

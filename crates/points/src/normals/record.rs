@@ -113,14 +113,14 @@ impl OfPoints for Normals {
         let limit = Limit::Count(asked.count);
         let near = match lanes {
             Some(lanes) => search(lanes, &cloud, &cloud, limit)?,
-            None => plainly(&cloud, &cloud, limit),
+            None => plainly(&cloud, &cloud, limit)?,
         };
-        let of = |(i, near): (usize, &Vec<_>)| {
+        let of = |(i, near): (usize, &[_])| {
             let (direction, part) = normal(&cloud, near);
             let from = [0, 1, 2].map(|axis: usize| cloud.point(i)[axis].to_f64());
             (asked.towards.map_or(direction, |towards| turned(direction, from, towards)), part)
         };
-        let found: Vec<([f64; 3], f64)> = near.iter().enumerate().map(of).collect();
+        let found: Vec<([f64; 3], f64)> = near.each().enumerate().map(of).collect();
         let normals = Array::build::<T>(call.shape.clone(), |out| {
             let all = found.iter().flat_map(|(direction, _)| direction);
             out.iter_mut().zip(all).for_each(|(out, x)| *out = T::of(*x));
