@@ -148,7 +148,8 @@ impl Outputs {
             match value {
                 Value::Number(number) => screen.note(&format!("{} {number}", result.name)),
                 Value::Array(array) => {
-                    screen.note(&format!("{} {}", result.name, array.shape()));
+                    let (name, shape) = (result.name, array.shape());
+                    screen.note(&format!("{name}: shape {shape}; --{name} FILE writes them"));
                 }
                 _ => {}
             }

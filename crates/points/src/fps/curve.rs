@@ -166,22 +166,22 @@ fn interleaved<const D: usize>(x: &[[u32; GROUP]; D], bits: u32) -> [u32; GROUP]
 #[inline(always)]
 fn along_hilbert<const D: usize>(x: &mut [[u32; GROUP]; D], bits: u32) {
     // In each cell the axes are turned and mirrored so that its part of the curve begins and ends right.
+    let Some((first, others)) = x.split_first_mut() else { return };
     for bit in (1..bits).rev() {
         let below = (1u32 << bit) - 1;
-        for axis in 0..D {
-            for i in 0..GROUP {
-                let is_set = 0u32.wrapping_sub(x[axis][i] >> bit & 1);
-                let turn = (x[0][i] ^ x[axis][i]) & below & !is_set;
-                x[0][i] ^= below & is_set | turn;
-                // On the first axis itself there is nothing to exchange.
-                x[axis][i] ^= turn;
+        let below_set = |x: u32| below & 0u32.wrapping_sub(x >> bit & 1);
+        first.iter_mut().for_each(|x| *x ^= below_set(*x));
+        for other in &mut *others {
+            for (first, other) in first.iter_mut().zip(other) {
+                let turn = (*first ^ *other) & below & !below_set(*other);
+                *first ^= below_set(*other) | turn;
+                *other ^= turn;
             }
         }
     }
     for axis in 1..D {
-        for i in 0..GROUP {
-            x[axis][i] ^= x[axis - 1][i];
-        }
+        let (before, from) = x.split_at_mut(axis);
+        from[0].iter_mut().zip(&before[axis - 1]).for_each(|(x, before)| *x ^= before);
     }
     let mut turned = [0u32; GROUP];
     for bit in 1..bits {
