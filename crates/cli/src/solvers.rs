@@ -18,8 +18,9 @@ use outputs::Outputs;
 use rung::solvers::SOLVERS;
 use rung_base::{Error, ErrorKind};
 use rung_ops::record::{Op, Parameter, Place};
-use rung_ops::solver::{Command, Finished, Opened, Solver};
+use rung_ops::solver::{Command, Finished, Opened, Reader, Solver};
 use rung_ops::{Caller, Ladder, Site, Value};
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -89,29 +90,39 @@ pub fn run(invocation: &Invocation, asked: &Asked) -> Result<i32, Failure> {
         };
     };
     let name = format!("rung {} {}", asked.solver.package.name, offering.op.name());
-    let [file] = &words[..] else {
-        let what = offering.command.input.what;
-        return Err(match words.get(1) {
-            Some(extra) => Failure::usage(format!("unexpected word {}", extra.to_string_lossy())),
-            None => Failure::usage(format!("{name} needs a file: {what}")),
-        }
-        .hint(format!("{name} --help")));
-    };
+    let file = file(&name, offering.command, words)
+        .map_err(|text| Failure::usage(text).hint(format!("{name} --help")))?;
     let package = asked.solver.package.name;
     let failed = |e: Error| failure(&e.in_package(package));
     let outputs = Outputs::new(asked, offering, invocation)?;
     let given = values::given(asked, offering)?;
-    let opened = (offering.command.input.read)(Path::new(file), &values::options(asked)?);
+    let options = values::options(asked)?;
+    let opened =
+        file.map_or_else(|| Ok(Opened::nothing()), |(reader, file)| (reader.read)(file, &options));
     let opened = opened.map_err(failed)?;
-    for left_out in &opened.notes {
-        invocation.screen.note(&format!("left out: {left_out}"));
-    }
+    opened.notes.iter().for_each(|note| invocation.screen.note(note));
     let values = arguments(offering.op, &opened, given).map_err(failed)?;
     let mut ladder = ladder(invocation)?;
-    let results = compute(&mut ladder, offering, values, invocation);
+    let results = compute(&mut ladder, offering, values.clone(), invocation);
     explain(&ladder, invocation);
-    let finished = Finished { opened: &opened, results: &results.map_err(failed)? };
+    let results = results.map_err(failed)?;
+    let finished = Finished { opened: &opened, arguments: &values, results: &results };
     outputs.write(&finished, &invocation.screen)
+}
+
+/// The file that a line names, and how it is read; none where the operation takes none.
+fn file<'a>(
+    name: &str,
+    command: &'static Command,
+    words: &'a [OsString],
+) -> Result<Option<(&'static Reader, &'a Path)>, String> {
+    let unexpected = |word: &OsString| Err(format!("unexpected word {}", word.to_string_lossy()));
+    match (&command.input, words) {
+        (Some(reader), [file]) => Ok(Some((reader, Path::new(file)))),
+        (Some(reader), []) => Err(format!("{name} needs a file: {}", reader.what)),
+        (Some(_), [_, extra, ..]) | (None, [extra, ..]) => unexpected(extra),
+        (None, []) => Ok(None),
+    }
 }
 
 fn unknown(solver: &'static Solver, word: &str) -> Failure {
@@ -269,7 +280,8 @@ mod tests {
                 let begin = format!("rung {} {} ", solver.package.name, op.name());
                 assert!(!command.examples.is_empty(), "{begin}");
                 assert!(command.examples.iter().all(|(line, _)| line.starts_with(&begin)));
-                assert!(command.input.endings.len() + command.output.endings.len() > 1, "{begin}");
+                let read = command.input.map_or(0, |reader| reader.endings.len());
+                assert!(read + command.output.endings.len() > 1, "{begin}");
             }
         }
     }

@@ -27,6 +27,25 @@ pub struct Context {
     pub generator: State,
     /// The counter-based one, for what is not drawn from the other.
     pub counter: Generator,
+    /// What is worth saying about the call, told to its caller before a rung is asked.
+    pub remarks: Vec<Remark>,
+}
+
+/// A sentence about a call that is no error, without a full stop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remark {
+    Note(String),
+    Warning(String),
+}
+
+impl Context {
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.remarks.push(Remark::Note(text.into()));
+    }
+
+    pub fn warn(&mut self, text: impl Into<String>) {
+        self.remarks.push(Remark::Warning(text.into()));
+    }
 }
 
 /// What `prepare` gives.

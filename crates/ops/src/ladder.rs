@@ -3,12 +3,12 @@
 
 mod fused;
 mod in_place;
+mod remarks;
 mod room;
 mod stop;
 
 use self::in_place::no_target;
 use self::stop::interrupted;
-use crate::Generator;
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Outputs, Prepared, Run};
 use crate::costs::{self, Costs, key::Key};
@@ -175,7 +175,7 @@ impl Ladder {
             residency,
             counted: Moved::default(),
             costs,
-            context: Context { generator, counter: Generator::default() },
+            context: Context { generator, ..Context::default() },
             calls: Calls::default(),
             kernels: KernelCache::default(),
             small_calls: Cell::new(0),
@@ -339,7 +339,9 @@ impl Ladder {
         }
         let mut targets = op.targets(&values);
         let arguments = Arguments::bind(op, values)?;
-        match (op.prepare)(op, arguments, &mut self.context)? {
+        let prepared = (op.prepare)(op, arguments, &mut self.context);
+        self.remark(caller);
+        match prepared? {
             Prepared::Done(values) => Ok(values),
             Prepared::Call(call) if op.in_place() => {
                 let values = deaf(|| self.change(*call, &mut targets, caller))?;

@@ -46,7 +46,8 @@ pub const fn number(name: &'static str, text: &'static str) -> Named {
 pub struct Command {
     /// Command lines with what they do.
     pub examples: &'static [(&'static str, &'static str)],
-    pub input: Reader,
+    /// None: everything is said by flags.
+    pub input: Option<Reader>,
     pub output: Writer,
     pub picture: Option<Picture>,
 }
@@ -60,7 +61,8 @@ pub struct Reader {
     pub what: &'static str,
     /// How names of such files end; all are read by `read`.
     pub endings: &'static [&'static str],
-    /// What may be said about reading: by keyword, as of an operation.
+    /// What may be said about reading: by keyword, as of an operation. One that has the name of a
+    /// parameter which the file gives takes the place of its flag.
     pub options: &'static [Parameter],
     /// Reads a file, with those options that were given, by name.
     pub read: fn(&Path, &[Given]) -> Result<Opened>,
@@ -75,8 +77,15 @@ pub struct Opened {
     pub values: Vec<Given>,
     /// What the operation does not need and an output keeps.
     pub kept: Box<dyn Any>,
-    /// What was left out, each worth a note.
+    /// What is worth a note: what was left out, say.
     pub notes: Vec<String>,
+}
+
+impl Opened {
+    /// What an operation that reads no file begins with.
+    pub fn nothing() -> Opened {
+        Opened { values: Vec::new(), kept: Box::new(()), notes: Vec::new() }
+    }
 }
 
 /// The main result as a file.
@@ -88,6 +97,9 @@ pub struct Writer {
     pub endings: &'static [&'static str],
     /// Writes what the ending says, one of `endings`.
     pub write: fn(&Finished, &str, &mut dyn Write) -> Result<()>,
+    /// Everything that decided the result, as a JSON object: it goes beside the file, with the ending
+    /// `.json`, and into what `--json` prints.
+    pub parameters: Option<fn(&Finished) -> Result<String>>,
 }
 
 /// The results as a picture: (height, width, 3), numbers from 0 to 255.
@@ -100,7 +112,10 @@ pub struct Picture {
 
 /// A call that is over.
 pub struct Finished<'a> {
+    /// What the file held; nothing where none is read.
     pub opened: &'a Opened,
+    /// What the operation was called with.
+    pub arguments: &'a [Value],
     pub results: &'a [Value],
 }
 

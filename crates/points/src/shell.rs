@@ -33,11 +33,16 @@ pub const CHOSEN: Writer = Writer {
     what: "the chosen points with all their columns",
     endings: WRITTEN,
     write: write_chosen,
+    parameters: None,
 };
 
 /// The rows that the first result has: indices, a line for each row of it.
-pub const ROWS: Writer =
-    Writer { what: "the indices", endings: &[".csv", ".npy", ".txt"], write: write_rows };
+pub const ROWS: Writer = Writer {
+    what: "the indices",
+    endings: &[".csv", ".npy", ".txt"],
+    write: write_rows,
+    parameters: None,
+};
 
 pub const MARKED: Picture =
     Picture { what: "the cloud with the chosen points, the first blue, the last orange", draw };
@@ -52,7 +57,7 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
     if let Some(word) = option(TYPE.name) {
         points = points.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;
     }
-    let notes = table.left_out.clone();
+    let notes = table.left_out.iter().map(|what| format!("left out: {what}")).collect();
     let values = vec![(CLOUD.parameter, Value::Array(points))];
     Ok(Opened { values, kept: Box::new(table), notes })
 }

@@ -62,10 +62,16 @@ impl Offered {
 /// Every flag of an operation, in the order of its help.
 pub fn flags_of(offering: Offering) -> Vec<Offered> {
     let command = offering.command;
-    let parameters = offering.op.parameters.iter().filter(|p| p.name != command.input.parameter);
+    let options = command.input.map_or(&[][..], |reader| reader.options);
+    // What the file gives, and what is said about reading instead.
+    let is_read = |p: &Parameter| {
+        command.input.is_some_and(|reader| reader.parameter == p.name)
+            || options.iter().any(|option| option.name == p.name)
+    };
+    let parameters = offering.op.parameters.iter().filter(|p| !is_read(p));
     let mut flags: Vec<Offered> =
         parameters.filter_map(|p| of_parameter(p, Role::Parameter(p))).collect();
-    flags.extend(command.input.options.iter().filter_map(|p| of_parameter(p, Role::Option(p))));
+    flags.extend(options.iter().filter_map(|p| of_parameter(p, Role::Option(p))));
     let to_file = |name: &str, letter, text: String, role| Offered {
         name: format!("--{name}"),
         letter,

@@ -13,6 +13,7 @@ use rung_files::{csv, npy};
 use rung_ops::Value;
 use rung_ops::solver::{Finished, ending};
 use serde_json::json;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// How files of further results are named.
@@ -81,7 +82,9 @@ impl Outputs {
     fn are_different(&self) -> std::result::Result<(), Failure> {
         let main = self.main.as_ref().map(|(path, _)| path);
         let results = self.results.iter().map(|(_, path)| path);
-        let mut all: Vec<&PathBuf> = main.into_iter().chain(&self.picture).chain(results).collect();
+        let beside = self.parameters_file();
+        let files = main.into_iter().chain(&self.picture).chain(results).chain(&beside);
+        let mut all: Vec<&PathBuf> = files.collect();
         all.sort();
         match all.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => {
@@ -91,6 +94,12 @@ impl Outputs {
         }
     }
 
+    /// Where the parameters go: beside the main result.
+    fn parameters_file(&self) -> Option<PathBuf> {
+        let (path, _) = self.main.as_ref()?;
+        self.offering.command.output.parameters.map(|_| path.with_extension("json"))
+    }
+
     /// Writes the results; the exit code.
     pub fn write(&self, finished: &Finished, screen: &Screen) -> std::result::Result<i32, Failure> {
         self.files(finished).map_err(|e| failure(&e))?;
@@ -98,7 +107,7 @@ impl Outputs {
             self.tell_numbers(finished, screen);
         }
         let text = match (self.json, &self.main) {
-            (true, _) => self.object(finished),
+            (true, _) => self.object(finished).map_err(|e| failure(&e))?,
             (false, Some(_)) => return Ok(0),
             (false, None) => self.text(finished).map_err(|e| failure(&e))?,
         };
@@ -121,6 +130,11 @@ impl Outputs {
                 Some(e) => return Err(e),
                 None => written?,
             }
+        }
+        if let (Some(path), Some(parameters)) = (self.parameters_file(), command.output.parameters)
+        {
+            let text = parameters(finished)?;
+            file::replace(&path, |out| writeln!(out, "{text}"))?;
         }
         for (at, path) in &self.results {
             let array = finished.array(*at)?;
@@ -157,8 +171,11 @@ impl Outputs {
     }
 
     /// Every result by its name.
-    fn object(&self, finished: &Finished) -> String {
+    fn object(&self, finished: &Finished) -> Result<String> {
         let mut object = json!({"schema": 1});
+        if let Some(parameters) = self.offering.command.output.parameters {
+            object["parameters"] = serde_json::from_str(&parameters(finished)?).unwrap_or_default();
+        }
         for (result, value) in self.offering.op.results.iter().zip(finished.results) {
             object[result.name] = match value {
                 Value::Number(number) => number_json(*number),
@@ -166,7 +183,7 @@ impl Outputs {
                 other => json!(other.to_string()),
             };
         }
-        format!("{object}\n")
+        Ok(format!("{object}\n"))
     }
 }
 

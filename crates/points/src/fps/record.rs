@@ -49,7 +49,7 @@ pub const FPS: Op = Op {
             ("rung points fps cloud.ply -k 500 -o few.xyz --png few.png", "and a picture of them"),
             ("rung points fps cloud.npy --radius 0.05 --indices rows.npy", "none nearer than that"),
         ],
-        input: shell::CLOUD,
+        input: Some(shell::CLOUD),
         output: shell::CHOSEN,
         picture: Some(shell::MARKED),
     }),

@@ -96,7 +96,7 @@ const RUNGS: Rungs = Rungs::processor(
 );
 
 const COMMAND: Command =
-    Command { examples: &[], input: shell::CLOUD, output: shell::ROWS, picture: None };
+    Command { examples: &[], input: Some(shell::CLOUD), output: shell::ROWS, picture: None };
 
 /// What the rungs need beside the points and, where they are others, the queries.
 struct Asked {

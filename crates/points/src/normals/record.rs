@@ -59,11 +59,12 @@ pub const NORMALS: Op = Op {
             "rung points normals cloud.xyz -k 24 -o with.ply",
             "the cloud with the columns nx, ny and nz",
         )],
-        input: shell::CLOUD,
+        input: Some(shell::CLOUD),
         output: Writer {
             what: "the points with all their columns, nx, ny, nz and curvature",
             endings: crate::files::WRITTEN,
             write,
+            parameters: None,
         },
         picture: None,
     }),

@@ -55,11 +55,12 @@ pub const VOXELS: Op = Op {
             "rung points voxels cloud.ply --edge 0.1 -o thin.ply",
             "a point for each cube of 0.1",
         )],
-        input: shell::CLOUD,
+        input: Some(shell::CLOUD),
         output: Writer {
             what: "the means and how many points each stands for",
             endings: crate::files::WRITTEN,
             write,
+            parameters: None,
         },
         picture: None,
     }),
