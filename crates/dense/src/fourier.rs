@@ -4,14 +4,16 @@
 //! one costs as much as some hundred transforms of its length. Each result is multiplied once by
 //! `scale`.
 
-use realfft::RealFftPlanner;
+use realfft::{RealFftPlanner, RealToComplex};
 use rustfft::num_complex::Complex;
 use rustfft::{FftDirection, FftPlanner};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 thread_local! {
     static COMPLEX: RefCell<FftPlanner<f64>> = RefCell::new(FftPlanner::new());
     static REAL: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+    static SINGLE: RefCell<RealFftPlanner<f32>> = RefCell::new(RealFftPlanner::new());
 }
 
 /// The sign of the exponent.
@@ -68,6 +70,36 @@ pub fn real_forward(n: usize, scale: f64, lines: &[f64], out: &mut [f64]) {
         let done = plan.process_with_scratch(&mut line, &mut bins, &mut scratch);
         debug_assert!(done.is_ok(), "{done:?}");
         put(&bins, scale, to);
+    }
+}
+
+/// Power spectra of real lines at f32, one after another, with the room that they share.
+pub struct Power {
+    plan: Arc<dyn RealToComplex<f32>>,
+    bins: Vec<Complex<f32>>,
+    scratch: Vec<Complex<f32>>,
+}
+
+impl Power {
+    /// Of lines of n numbers.
+    ///
+    /// # Panics
+    /// When n is 0.
+    pub fn new(n: usize) -> Power {
+        let plan = SINGLE.with_borrow_mut(|planner| planner.plan_fft_forward(n));
+        Power { bins: plan.make_output_vec(), scratch: plan.make_scratch_vec(), plan }
+    }
+
+    /// re^2 + im^2 of the bins 0 to n / 2; `line` (n) is overwritten, `out` (n / 2 + 1).
+    ///
+    /// # Panics
+    /// When the extents do not fit.
+    pub fn of(&mut self, line: &mut [f32], out: &mut [f32]) {
+        assert_eq!((line.len(), out.len()), (self.plan.len(), self.bins.len()));
+        let done = self.plan.process_with_scratch(line, &mut self.bins, &mut self.scratch);
+        debug_assert!(done.is_ok(), "{done:?}");
+        let squares = self.bins.iter().map(|bin| bin.re * bin.re + bin.im * bin.im);
+        out.iter_mut().zip(squares).for_each(|(out, square)| *out = square);
     }
 }
 

@@ -7,6 +7,8 @@ use rung_base::Result;
 /// A triangle for each band.
 #[derive(Clone, Debug)]
 pub struct Filters {
+    /// What they were made by.
+    pub preset: Preset,
     /// How many bins a spectrum has: n_fft / 2 + 1.
     pub bins: usize,
     /// The corners of the triangles in Hz: band m lies between m and m + 2.
@@ -48,7 +50,12 @@ impl Filters {
             let norm = if preset.norm == Norm::Area { 2.0 / (hz[m + 2] - hz[m]) } else { 1.0 };
             Band::new(&places, |f| ((f - a) / (b - a)).min((c - f) / (c - b)).max(0.0) * norm)
         };
-        Ok(Filters { bins, bands: (0..preset.mels).map(band).collect(), corners: hz })
+        Ok(Filters {
+            preset: *preset,
+            bins,
+            bands: (0..preset.mels).map(band).collect(),
+            corners: hz,
+        })
     }
 
     /// How many bands.
@@ -59,6 +66,11 @@ impl Filters {
     /// Whether there is no band.
     pub fn is_empty(&self) -> bool {
         self.bands.is_empty()
+    }
+
+    /// The middle of each band, Hz.
+    pub fn centres(&self) -> &[f64] {
+        &self.corners[1..=self.len()]
     }
 
     /// The weight of a bin in a band.
@@ -84,9 +96,9 @@ impl Filters {
     }
 
     /// The energy of a band: weights times power, bins ascending, in f64.
-    pub fn energy(&self, band: usize, power: &[f64]) -> f64 {
+    pub fn energy<T: Copy + Into<f64>>(&self, band: usize, power: &[T]) -> f64 {
         let Band { first, weights } = &self.bands[band];
-        weights.iter().zip(&power[*first..]).map(|(w, p)| w * p).sum()
+        weights.iter().zip(&power[*first..]).map(|(w, &p)| w * p.into()).sum()
     }
 }
 

@@ -7,11 +7,13 @@ use rung_math::{Log, Unary};
 /// The least energy whose logarithm is taken: 2^-23, as Kaldi has it.
 pub const FLOOR: f64 = 1.192_092_9e-7;
 
-/// The frames of a signal.
+/// The frames of a signal, or of the part of it that is still held.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames<'a> {
     preset: &'a Preset,
+    /// The samples from `origin` on.
     samples: &'a [f32],
+    origin: usize,
     /// How many.
     pub count: usize,
 }
@@ -22,63 +24,62 @@ impl<'a> Frames<'a> {
     /// few to be mirrored.
     pub fn new(preset: &'a Preset, samples: &'a [f32]) -> Result<Frames<'a>> {
         check(samples)?;
-        let n = samples.len();
-        let reach = reach(preset);
-        if preset.padding == Padding::Reflect && n <= reach {
-            let wanted = format!("mirroring {reach} samples at each edge needs more than as many");
-            let error = Error::wanted(ErrorKind::Shape, wanted, n);
-            return Err(error.hint("padding with zeros takes any number"));
-        }
-        let (hop, length) = (preset.hop, preset.window_length);
-        let count = match preset.padding {
-            Padding::Zero | Padding::Reflect => match preset.count {
-                Count::All => 1 + n / hop,
-                Count::ButLast => n / hop,
-            },
-            Padding::None if n < length => 0,
-            Padding::None => 1 + (n - length) / hop,
-            Padding::Mirror if n == 0 => 0,
-            Padding::Mirror => (n + hop / 2) / hop,
-        };
-        Ok(Frames { preset, samples, count })
+        check_length(preset, samples.len())?;
+        Ok(Frames::held(preset, samples, 0))
+    }
+
+    /// The frames of a signal whose samples before `origin` are gone and are not needed any more.
+    pub(crate) fn held(preset: &'a Preset, samples: &'a [f32], origin: usize) -> Frames<'a> {
+        Frames { preset, samples, origin, count: count(preset, origin + samples.len()) }
     }
 
     /// The samples of frame `t` in f64, `window_length` of them, before the window; and the log energy
     /// of the frame less its mean.
     pub fn read(&self, t: usize, out: &mut [f64]) -> f64 {
         let preset = self.preset;
-        let start = (t * preset.hop) as isize - self.left();
-        for (j, out) in out.iter_mut().enumerate() {
-            *out = self.sample(start + j as isize) * preset.sample_scale;
+        let start = (t * preset.hop) as isize - left(preset);
+        match self.inside(start, out.len()) {
+            Some(samples) => out.iter_mut().zip(samples).for_each(|(out, &x)| *out = x.into()),
+            None => {
+                for (j, out) in out.iter_mut().enumerate() {
+                    *out = self.sample(start + j as isize);
+                }
+            }
+        }
+        if preset.sample_scale != 1.0 {
+            out.iter_mut().for_each(|x| *x *= preset.sample_scale);
         }
         if preset.remove_mean {
             let mean = out.iter().sum::<f64>() / out.len() as f64;
             out.iter_mut().for_each(|x| *x -= mean);
         }
-        let energy = out.iter().map(|x| x * x).sum::<f64>().max(FLOOR);
+        let energy = self.energy_of(out);
         if preset.preemphasis != 0.0 {
             let mut before = out[0];
             for x in out.iter_mut() {
                 (before, *x) = (*x, *x - preset.preemphasis * before);
             }
         }
-        Log::at(energy)
+        energy
     }
 
-    /// From the first sample of a frame to where its hop stands.
-    fn left(&self) -> isize {
-        let preset = self.preset;
-        match preset.padding {
-            Padding::None => 0,
-            Padding::Mirror => preset.window_length as isize / 2 - preset.hop as isize / 2,
-            // A short window stands in the middle of the transform's points.
-            _ => (preset.n_fft / 2 - (preset.n_fft - preset.window_length) / 2) as isize,
+    /// The log energy of a frame; 0 where the preset has no use for it.
+    fn energy_of(&self, frame: &[f64]) -> f64 {
+        if !self.preset.cepstra.energy {
+            return 0.0;
         }
+        Log::at(frame.iter().map(|x| x * x).sum::<f64>().max(FLOOR))
+    }
+
+    /// So many samples from a place on, where all of them are there.
+    fn inside(&self, start: isize, length: usize) -> Option<&[f32]> {
+        let first = usize::try_from(start).ok()?.checked_sub(self.origin)?;
+        self.samples.get(first..first + length)
     }
 
     /// The sample at a place that may lie outside.
     fn sample(&self, at: isize) -> f64 {
-        let n = self.samples.len() as isize;
+        let n = (self.origin + self.samples.len()) as isize;
         let mut at = at;
         while !(0..n).contains(&at) {
             at = match self.preset.padding {
@@ -89,16 +90,61 @@ impl<'a> Frames<'a> {
                 Padding::Mirror => 2 * n - 1 - at,
             };
         }
-        self.samples[at as usize].into()
+        self.samples[at as usize - self.origin].into()
     }
 }
 
+/// How many frames `n` samples have.
+pub fn count(preset: &Preset, n: usize) -> usize {
+    let (hop, length) = (preset.hop, preset.window_length);
+    match preset.padding {
+        Padding::Zero | Padding::Reflect => match preset.count {
+            Count::All => 1 + n / hop,
+            Count::ButLast => n / hop,
+        },
+        Padding::None if n < length => 0,
+        Padding::None => 1 + (n - length) / hop,
+        Padding::Mirror if n == 0 => 0,
+        Padding::Mirror => (n + hop / 2) / hop,
+    }
+}
+
+/// From the first sample of a frame to where its hop stands.
+pub(crate) fn left(preset: &Preset) -> isize {
+    match preset.padding {
+        Padding::None => 0,
+        Padding::Mirror => preset.window_length as isize / 2 - preset.hop as isize / 2,
+        // A short window stands in the middle of the transform's points.
+        _ => (preset.n_fft / 2 - (preset.n_fft - preset.window_length) / 2) as isize,
+    }
+}
+
+/// The middle of a frame in seconds.
+pub fn time(preset: &Preset, t: usize) -> f64 {
+    let middle = preset.window_length as f64 / 2.0 - left(preset) as f64;
+    ((t * preset.hop) as f64 + middle) / preset.rate
+}
+
 /// How many samples outside a centred frame may see at each edge.
-fn reach(preset: &Preset) -> usize {
+pub(crate) fn reach(preset: &Preset) -> usize {
     preset.n_fft / 2
 }
 
-fn check(samples: &[f32]) -> Result<()> {
+/// # Errors
+/// Samples that are too few to be mirrored.
+pub(crate) fn check_length(preset: &Preset, n: usize) -> Result<()> {
+    let reach = reach(preset);
+    if preset.padding != Padding::Reflect || n > reach {
+        return Ok(());
+    }
+    let wanted = format!("mirroring {reach} samples at each edge needs more than as many");
+    let error = Error::wanted(ErrorKind::Argument, wanted, n);
+    Err(error.hint("pad zero takes any number; Whisper's 30 s are window30"))
+}
+
+/// # Errors
+/// NaN or infinity, with how many there are and where the first is.
+pub(crate) fn check(samples: &[f32]) -> Result<()> {
     let wrong = samples.iter().filter(|x| !x.is_finite()).count();
     match samples.iter().position(|x| !x.is_finite()) {
         None => Ok(()),

@@ -104,6 +104,8 @@ pub struct Cepstra {
     pub lifter: f64,
     /// Whether the first is replaced by the frame's log energy.
     pub energy: bool,
+    /// Whether slopes from frame to frame follow.
+    pub deltas: bool,
 }
 
 const LIBROSA: Preset = Preset {
@@ -129,6 +131,7 @@ const LIBROSA: Preset = Preset {
         value: Value::Decibels { range: Some(80.0) },
         lifter: 0.0,
         energy: false,
+        deltas: false,
     },
 };
 
@@ -171,7 +174,13 @@ const KALDI: Preset = Preset {
     value: Value::NaturalLog,
     sample_scale: 32_768.0,
     frames_first: true,
-    cepstra: Cepstra { count: 13, value: Value::NaturalLog, lifter: 22.0, energy: true },
+    cepstra: Cepstra {
+        count: 13,
+        value: Value::NaturalLog,
+        lifter: 22.0,
+        energy: true,
+        deltas: false,
+    },
     ..TORCHAUDIO
 };
 

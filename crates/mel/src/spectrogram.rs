@@ -2,14 +2,18 @@
 
 use crate::energy::{Energies, Plan};
 use crate::frames::FLOOR;
-use crate::preset::Value;
-use rung_base::{Error, ErrorKind, Result};
-use rung_lanes::Lanes;
+use crate::preset::{Cepstra, Preset, Value};
+use rung_base::{Error, ErrorKind, Result, memory};
+use rung_lanes::elementwise::{Cost, map_in_place};
+use rung_lanes::{Lanes, compiled};
 use rung_math::{Cos, Log, Log10, Sin, Unary};
 use std::f64::consts::PI;
 
 /// The least energy of a decimal logarithm.
 const LEAST: f64 = 1e-10;
+
+/// Frames that are turned at a time: a line of the memory's cache four times.
+const TILE: usize = 64;
 
 /// Numbers in rows and columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,25 +26,60 @@ pub struct Table {
 
 impl Value {
     /// Energies, in their place.
-    pub fn apply(self, energies: &mut [f32]) {
-        let log10 = |e: f32| Log10::at(f64::from(e).max(LEAST));
-        let largest = |energies: &[f32]| log10(energies.iter().copied().fold(0.0, f32::max));
+    pub fn apply(self, lanes: Option<&Lanes>, energies: &mut [f32]) {
+        self.first(lanes, energies);
+        let largest = largest(energies);
+        self.last(energies, largest);
+    }
+
+    /// What can be done to energies one by one. Logarithms are those of f32, within 1 ulp, and the same
+    /// with lanes and without.
+    pub fn first(self, lanes: Option<&Lanes>, energies: &mut [f32]) {
         match self {
             Value::Power => {}
-            Value::NaturalLog => {
-                energies.iter_mut().for_each(|e| *e = Log::at(f64::from(*e).max(FLOOR)) as f32);
+            Value::NaturalLog => logarithm::<Log>(lanes, FLOOR, energies),
+            Value::Decibels { .. } => {
+                logarithm::<Log10>(lanes, LEAST, energies);
+                energies.iter_mut().for_each(|e| *e *= 10.0);
             }
-            Value::Decibels { range } => {
-                let top = largest(energies);
-                let floor = range.map_or(f64::NEG_INFINITY, |range| 10.0 * top - range);
-                energies.iter_mut().for_each(|e| *e = (10.0 * log10(*e)).max(floor) as f32);
-            }
-            Value::Whisper => {
-                let floor = largest(energies) - 8.0;
-                energies.iter_mut().for_each(|e| *e = ((log10(*e).max(floor) + 4.0) / 4.0) as f32);
-            }
+            Value::Whisper => logarithm::<Log10>(lanes, LEAST, energies),
         }
     }
+
+    /// The rest, which needs the `largest` of all values that `first` gave: the same of the whole and of
+    /// any part.
+    pub fn last(self, values: &mut [f32], largest: f32) {
+        match self {
+            Value::Decibels { range: Some(range) } => {
+                let floor = largest - range as f32;
+                values.iter_mut().for_each(|v| *v = v.max(floor));
+            }
+            Value::Whisper => {
+                let floor = largest - 8.0;
+                values.iter_mut().for_each(|v| *v = (v.max(floor) + 4.0) / 4.0);
+            }
+            Value::Power | Value::NaturalLog | Value::Decibels { range: None } => {}
+        }
+    }
+
+    /// Whether `last` does anything.
+    pub fn needs_the_largest(self) -> bool {
+        matches!(self, Value::Whisper | Value::Decibels { range: Some(_) })
+    }
+}
+
+/// A logarithm of each energy, of `least` where it is less.
+fn logarithm<F: compiled::Unary>(lanes: Option<&Lanes>, least: f64, energies: &mut [f32]) {
+    energies.iter_mut().for_each(|e| *e = e.max(least as f32));
+    match lanes {
+        Some(lanes) => map_in_place::<F, f32>(lanes, Cost::Elementary, energies),
+        None => energies.iter_mut().for_each(|e| *e = F::at(*e)),
+    }
+}
+
+/// The largest value.
+pub(crate) fn largest(values: &[f32]) -> f32 {
+    values.iter().copied().fold(f32::NEG_INFINITY, f32::max)
 }
 
 impl Plan {
@@ -50,12 +89,12 @@ impl Plan {
     /// As `Frames::new`.
     pub fn spectrogram(
         &self,
-        lanes: &Lanes,
+        lanes: Option<&Lanes>,
         samples: &[f32],
         value: Option<Value>,
     ) -> Result<Table> {
         let mut energies = self.energies(lanes, samples)?;
-        value.unwrap_or(self.preset.value).apply(&mut energies.bands);
+        value.unwrap_or(self.preset.value).apply(lanes, &mut energies.bands);
         Ok(self.table(energies.bands, energies.frames, self.filters.len()))
     }
 
@@ -64,17 +103,27 @@ impl Plan {
     ///
     /// # Errors
     /// As `Frames::new`; more cepstra than bands.
-    pub fn cepstra(&self, lanes: &Lanes, samples: &[f32]) -> Result<Table> {
-        let (rules, bands) = (self.preset.cepstra, self.filters.len());
-        if rules.count > bands {
-            let wanted = format!("cepstra must not be more than the {bands} bands");
-            return Err(Error::wanted(ErrorKind::Argument, wanted, rules.count));
+    pub fn cepstra(&self, lanes: Option<&Lanes>, samples: &[f32]) -> Result<Table> {
+        let rules = self.preset.cepstra;
+        rules.check(&self.preset)?;
+        let mut energies = self.energies(lanes, samples)?;
+        rules.value.apply(lanes, &mut energies.bands);
+        let mut numbers = self.of_bands(&energies)?;
+        let mut columns = rules.count;
+        if rules.deltas {
+            numbers = with_deltas(&numbers, energies.frames, columns, self.preset.frames_first)?;
+            columns *= 2;
         }
-        let Energies { frames, bands: mut values, log_energy } = self.energies(lanes, samples)?;
-        rules.value.apply(&mut values);
+        Ok(self.table(numbers, energies.frames, columns))
+    }
+
+    /// (frames, cepstra) of the bands' values.
+    fn of_bands(&self, energies: &Energies) -> Result<Vec<f32>> {
+        let (rules, bands) = (self.preset.cepstra, self.filters.len());
         let rows = self.cosines();
-        let mut numbers = Vec::with_capacity(frames * rules.count);
-        for (frame, energy) in values.chunks_exact(bands).zip(&log_energy) {
+        let what = || format!("{} cepstra of {} frames", rules.count, energies.frames);
+        let mut numbers = memory::room(energies.frames.saturating_mul(rules.count), what)?;
+        for (frame, energy) in energies.bands.chunks_exact(bands).zip(&energies.log_energy) {
             let cell =
                 |row: &[f64]| frame.iter().zip(row).map(|(&v, c)| f64::from(v) * c).sum::<f64>();
             let start = numbers.len();
@@ -83,7 +132,7 @@ impl Plan {
                 numbers[start] = *energy;
             }
         }
-        Ok(self.table(numbers, frames, rules.count))
+        Ok(numbers)
     }
 
     /// (cepstra, bands), the lifter in it.
@@ -94,7 +143,11 @@ impl Plan {
                 if k == 0 { (1.0 / bands as f64).sqrt() } else { (2.0 / bands as f64).sqrt() };
             let lift = match rules.lifter {
                 0.0 => 1.0,
-                length => 1.0 + length / 2.0 * Sin::at(PI * k as f64 / length),
+                // librosa counts from 1, Kaldi from 0.
+                length => {
+                    let k = if self.preset.frames_first { k } else { k + 1 };
+                    1.0 + length / 2.0 * Sin::at(PI * k as f64 / length)
+                }
             };
             let cosine = move |m: usize| {
                 // pi k (2 m + 1) / 2 M, reduced before it is a number.
@@ -111,8 +164,86 @@ impl Plan {
         if self.preset.frames_first {
             return Table { shape: [frames, columns], numbers };
         }
-        let row = |column| (0..frames).map(move |frame| frame * columns + column);
-        let turned = (0..columns).flat_map(row).map(|at| numbers[at]).collect();
+        let mut turned = vec![0.0; numbers.len()];
+        for (block, from) in numbers.chunks(TILE * columns.max(1)).enumerate() {
+            for column in 0..columns {
+                let to = &mut turned[column * frames + block * TILE..];
+                let cells = from.iter().skip(column).step_by(columns);
+                to.iter_mut().zip(cells).for_each(|(to, x)| *to = *x);
+            }
+        }
         Table { shape: [columns, frames], numbers: turned }
+    }
+}
+
+impl Cepstra {
+    /// Numbers of a frame.
+    pub fn columns(&self) -> usize {
+        if self.deltas { 2 * self.count } else { self.count }
+    }
+
+    /// # Errors
+    /// A preset without cepstra; more cepstra than bands.
+    pub fn check(&self, preset: &Preset) -> Result<()> {
+        if preset.value == Value::Whisper {
+            let text = "cepstra are those of librosa, torchaudio and kaldi";
+            return Err(Error::wanted(ErrorKind::Argument, text, preset.name));
+        }
+        if self.count <= preset.mels {
+            return Ok(());
+        }
+        let wanted = format!("cepstra must not be more than the {} bands", preset.mels);
+        Err(Error::wanted(ErrorKind::Argument, wanted, self.count))
+    }
+}
+
+/// Frames on each side that a slope sees: Kaldi's, librosa's.
+const KALDI_REACH: usize = 2;
+const LIBROSA_REACH: usize = 4;
+
+/// (frames, 2 columns): each frame's numbers, then their slopes from frame to frame by a straight line
+/// through the frames around it. Kaldi repeats the first and last frame beyond the ends; librosa takes
+/// the line of the first and of the last frames that have all their neighbours.
+fn with_deltas(numbers: &[f32], frames: usize, columns: usize, kaldi: bool) -> Result<Vec<f32>> {
+    let reach = if kaldi { KALDI_REACH } else { LIBROSA_REACH };
+    if !kaldi && frames <= 2 * reach {
+        let wanted = format!("slopes need {} frames or more", 2 * reach + 1);
+        return Err(Error::wanted(ErrorKind::Argument, wanted, frames).hint("leave deltas out"));
+    }
+    let squares: usize = 2 * (1..=reach).map(|n| n * n).sum::<usize>();
+    let last = frames.saturating_sub(1);
+    let mut out = memory::room(numbers.len().saturating_mul(2), || "the slopes".into())?;
+    for t in 0..frames {
+        out.extend_from_slice(&numbers[t * columns..(t + 1) * columns]);
+        let middle = if kaldi { t } else { t.clamp(reach, last - reach) };
+        let at = |frame: usize, column| f64::from(numbers[frame * columns + column]);
+        for column in 0..columns {
+            let rise = |n: usize| {
+                let (after, before) = ((middle + n).min(last), middle.saturating_sub(n));
+                n as f64 * (at(after, column) - at(before, column))
+            };
+            out.push(((1..=reach).map(rise).sum::<f64>() / squares as f64) as f32);
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_are_those_of_the_packages() {
+        // Squares: librosa's line over 9 frames has the slope 2 t inside, that of frame 4 before it.
+        let squares: Vec<f32> = (0..10).map(|t| (t * t) as f32).collect();
+        let slopes = |kaldi| -> Vec<f32> {
+            let both = with_deltas(&squares, 10, 1, kaldi).unwrap();
+            both.chunks(2).map(|pair| pair[1]).collect()
+        };
+        assert_eq!(slopes(false), [8.0, 8.0, 8.0, 8.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0]);
+        // Kaldi repeats the ends: (1 (1 - 0) + 2 (4 - 0)) / 10 for frame 0.
+        assert_eq!(slopes(true)[..3], [0.9, 2.2, 4.0]);
+        assert!(with_deltas(&squares, 8, 1, false).is_err());
+        assert!(with_deltas(&[], 0, 1, true).unwrap().is_empty());
     }
 }

@@ -48,7 +48,7 @@ fn both_exact_methods_are_near_the_definition() {
     let samples = noise(2500);
     for preset in PRESETS {
         for method in [Method::Fft, Method::Product] {
-            let got = plan(*preset, method).energies(&Lanes::new(1), &samples).unwrap();
+            let got = plan(*preset, method).energies(Some(&Lanes::new(1)), &samples).unwrap();
             let largest = got.bands.iter().copied().fold(0.0, f32::max) as f64;
             for t in [0, 1, got.frames - 1] {
                 let row = &got.bands[t * preset.mels..][..preset.mels];
@@ -67,10 +67,10 @@ fn a_frame_has_its_bits_whatever_is_computed_with_it() {
     let bits = |list: &[f32]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     for method in METHODS {
         let plan = plan(kaldi, method);
-        let whole = plan.energies(&Lanes::new(1), &samples).unwrap();
+        let whole = plan.energies(Some(&Lanes::new(1)), &samples).unwrap();
         for level in Level::available() {
             for threads in [1, 2, 3] {
-                let again = plan.energies(&Lanes::with(level, threads), &samples).unwrap();
+                let again = plan.energies(Some(&Lanes::with(level, threads)), &samples).unwrap();
                 assert_eq!(
                     bits(&again.bands),
                     bits(&whole.bands),
@@ -81,7 +81,7 @@ fn a_frame_has_its_bits_whatever_is_computed_with_it() {
         }
         // 17 frames alone, from frame 250 on, which another block of the whole computes.
         let part = &samples[160 * 250..160 * 266 + 400];
-        let part = plan.energies(&Lanes::new(2), part).unwrap();
+        let part = plan.energies(Some(&Lanes::new(2)), part).unwrap();
         assert_eq!(part.frames, 17);
         assert_eq!(bits(&part.bands), bits(&whole.bands[250 * 23..267 * 23]), "{method:?}");
     }
@@ -97,7 +97,7 @@ fn a_sine_at_the_centre_of_a_band_is_largest_there() {
             let at = |i: usize| (TAU * frequency * i as f64 / 16_000.0).sin() as f32;
             let samples: Vec<f32> = (0..8192).map(at).collect();
             for method in METHODS {
-                let got = plan(preset, method).energies(&Lanes::new(1), &samples).unwrap();
+                let got = plan(preset, method).energies(Some(&Lanes::new(1)), &samples).unwrap();
                 let row = &got.bands[got.frames / 2 * 40..][..40];
                 let most = (0..40).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
                 // Triangles of unlike norms overlap: the two lowest of a coarse transform may tie.
@@ -114,7 +114,7 @@ fn a_sine_at_the_centre_of_a_band_is_largest_there() {
 fn white_noise_has_the_same_mean_energy_by_sinusoids_of_the_bands() {
     let (samples, preset) = (noise(160_000), Preset::named("whisper-80").unwrap());
     let mean = |method| {
-        let energies = plan(preset, method).energies(&Lanes::new(2), &samples).unwrap();
+        let energies = plan(preset, method).energies(Some(&Lanes::new(2)), &samples).unwrap();
         energies.bands.iter().map(|&e| f64::from(e)).sum::<f64>() / energies.bands.len() as f64
     };
     let exact = mean(Method::Product);
@@ -130,12 +130,14 @@ fn silence_short_and_odd_signals_have_an_answer() {
     for preset in PRESETS {
         let zeros = Preset { padding: Padding::Zero, ..*preset };
         for count in [0, 1, 2, 399, 400, 401, 1025] {
-            let table = plan(zeros, Method::Fft).spectrogram(&lanes, &noise(count), None).unwrap();
+            let table =
+                plan(zeros, Method::Fft).spectrogram(Some(&lanes), &noise(count), None).unwrap();
             assert_eq!(table.numbers.len(), table.shape[0] * table.shape[1]);
             assert!(table.numbers.iter().all(|x| x.is_finite()), "{} {count}", preset.name);
         }
     }
     let whisper = Preset::named("whisper-80").unwrap();
-    let silent = plan(whisper, Method::Product).spectrogram(&lanes, &[0.0; 1600], None).unwrap();
+    let silent =
+        plan(whisper, Method::Product).spectrogram(Some(&lanes), &[0.0; 1600], None).unwrap();
     assert!(silent.numbers.iter().all(|&x| x == -1.5));
 }

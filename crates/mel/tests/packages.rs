@@ -85,8 +85,8 @@ fn result(known: &Known, method: Method) -> Table {
     let plan = Plan::new(Preset::named(known.preset).unwrap(), Some(method)).unwrap();
     let lanes = Lanes::new(2);
     match known.cepstra {
-        true => plan.cepstra(&lanes, &samples()).unwrap(),
-        false => plan.spectrogram(&lanes, &samples(), None).unwrap(),
+        true => plan.cepstra(Some(&lanes), &samples()).unwrap(),
+        false => plan.spectrogram(Some(&lanes), &samples(), None).unwrap(),
     }
 }
 

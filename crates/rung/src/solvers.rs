@@ -4,7 +4,7 @@ use rung_ops::solver::Solver;
 use rung_ops::{Op, table};
 
 /// In the order of the manual.
-pub const SOLVERS: &[&Solver] = &[rung_points::SOLVER];
+pub const SOLVERS: &[&Solver] = &[rung_points::SOLVER, rung_mel::SOLVER];
 
 /// The operations of the table, then those of the solvers.
 pub fn operations() -> impl Iterator<Item = &'static Op> {

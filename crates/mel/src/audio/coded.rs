@@ -1,0 +1,137 @@
+//! FLAC, MP3 and Ogg Vorbis by the kept decoder.
+
+use super::{Options, Sink, Sound, checked_rate};
+use rung_base::{Error, Result};
+use rung_files::input::Input;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use symphonia::core::audio::SampleBuffer;
+use symphonia::core::codecs::{CODEC_TYPE_NULL, CodecParameters, Decoder, DecoderOptions};
+use symphonia::core::errors::Error as Failure;
+use symphonia::core::formats::{FormatOptions, FormatReader};
+use symphonia::core::io::MediaSourceStream;
+use symphonia::core::meta::MetadataOptions;
+use symphonia::core::probe::Hint;
+
+pub fn read(path: &Path, options: &Options) -> Result<Sound> {
+    // It is a regular file.
+    Input::open(path)?;
+    let file = File::open(path).map_err(|e| Error::cannot("read", path, e))?;
+    let source = MediaSourceStream::new(Box::new(file), Default::default());
+    let mut hint = Hint::new();
+    if let Some(ending) = path.extension().and_then(|ending| ending.to_str()) {
+        hint.with_extension(ending);
+    }
+    let (format, metadata) = (FormatOptions::default(), MetadataOptions::default());
+    let probed = symphonia::default::get_probe().format(&hint, source, &format, &metadata);
+    let reader = probed.map_err(|e| failed(path, &e))?.format;
+    let known =
+        |track: &&symphonia::core::formats::Track| track.codec_params.codec != CODEC_TYPE_NULL;
+    let Some(track) = reader.tracks().iter().find(known) else {
+        return Err(Error::in_data_file(path, None, "it holds no sound that is read"));
+    };
+    let (id, about) = (track.id, track.codec_params.clone());
+    let decoder = symphonia::default::get_codecs().make(&about, &DecoderOptions::default());
+    let decoder = decoder.map_err(|e| failed(path, &e))?;
+    let mut decoding = Decoding { path, reader, decoder, track: id };
+    let (sink, rate) = decoding.run(options)?;
+    let sound = sink.finish(Some(checked_rate(path, None, rate)?), Vec::new())?;
+    is_whole(path, &about, &sound, options)
+}
+
+struct Decoding<'a> {
+    path: &'a Path,
+    reader: Box<dyn FormatReader>,
+    decoder: Box<dyn Decoder>,
+    track: u32,
+}
+
+impl<'a> Decoding<'a> {
+    /// All packets.
+    fn run(&mut self, options: &Options) -> Result<(Sink<'a>, u32)> {
+        let mut begun: Option<(Sink, u32)> = None;
+        let mut samples: Option<SampleBuffer<f32>> = None;
+        while let Some(packet) = self.packet()? {
+            let decoded = match self.decoder.decode(&packet) {
+                Ok(decoded) => decoded,
+                Err(Failure::IoError(e)) if e.kind() == io::ErrorKind::UnexpectedEof => break,
+                // A packet that is broken is left out by players; nothing is here unless asked for.
+                Err(Failure::DecodeError(_)) if options.lenient => continue,
+                Err(e) => return Err(failed(self.path, &e)),
+            };
+            let spec = *decoded.spec();
+            let (channels, frames) = (spec.channels.count(), decoded.frames());
+            let (sink, rate) = match &mut begun {
+                Some(begun) => begun,
+                None => begun.insert((Sink::new(self.path, options.channel, channels)?, spec.rate)),
+            };
+            if sink.channels != channels || *rate != spec.rate {
+                let text = format!("{channels} channels at {} Hz follow others", spec.rate);
+                return Err(Error::in_data_file(self.path, None, text));
+            }
+            let enough = samples.as_ref().is_some_and(|s| s.capacity() >= frames * channels);
+            if !enough {
+                samples = Some(SampleBuffer::new(decoded.capacity() as u64, spec));
+            }
+            if let Some(samples) = &mut samples {
+                samples.copy_interleaved_ref(decoded);
+                sink.take(samples.samples())?;
+            }
+        }
+        let none = || Error::in_data_file(self.path, None, "it holds no sound that can be decoded");
+        begun.ok_or_else(none)
+    }
+
+    /// The next packet of the track.
+    fn packet(&mut self) -> Result<Option<symphonia::core::formats::Packet>> {
+        loop {
+            match self.reader.next_packet() {
+                Ok(packet) if packet.track_id() == self.track => return Ok(Some(packet)),
+                Ok(_) => {}
+                Err(Failure::IoError(e)) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Ok(None);
+                }
+                Err(e) => return Err(failed(self.path, &e)),
+            }
+        }
+    }
+}
+
+/// # Errors
+/// Fewer frames than the header says, unless that is allowed.
+fn is_whole(
+    path: &Path,
+    about: &CodecParameters,
+    sound: &Sound,
+    options: &Options,
+) -> Result<Sound> {
+    let frames = sound.samples.shape().last().copied().unwrap_or(0) as u64;
+    let mut notes = sound.notes.clone();
+    match about.n_frames {
+        // MP3 headers count the padding of the encoder, which is cut off or not.
+        Some(said) if frames < said && about.codec == symphonia::core::codecs::CODEC_TYPE_FLAC => {
+            let text = format!("{said} samples are announced, {frames} are there");
+            if !options.lenient {
+                let error = Error::in_data_file(path, None, text);
+                return Err(error.hint("lenient reads what is there"));
+            }
+            notes.push(text);
+        }
+        _ => {}
+    }
+    Ok(Sound { rate: sound.rate, samples: sound.samples.clone(), notes })
+}
+
+fn failed(path: &Path, e: &Failure) -> Error {
+    match e {
+        Failure::IoError(e) if e.kind() != io::ErrorKind::UnexpectedEof => {
+            Error::cannot("read", path, e)
+        }
+        Failure::IoError(_) => Error::in_data_file(path, None, "the file ends too early"),
+        Failure::Unsupported(what) => {
+            Error::in_data_file(path, None, format!("{what}: not read")).hint("as .wav it would be")
+        }
+        e => Error::in_data_file(path, None, e.to_string()),
+    }
+}

@@ -1,0 +1,210 @@
+//! Frames as sound arrives: any cutting of the samples gives the bits of one call over all of them.
+//!
+//! Held are the samples that the next frame begins with, so that memory does not grow: at most
+//! n_fft + hop of them beside what was fed last. A frame comes when its last sample is there; the delay
+//! is the part of the window behind its middle. Frames that see the right edge come in `finish`. What
+//! needs the largest value of all (Whisper's clamp, decibels with a floor) comes before that step, and
+//! `finish` gives what the step needs.
+
+use crate::energy::Plan;
+use crate::frames::{self, Frames};
+use crate::preset::Padding;
+use crate::spectrogram::largest;
+use rung_base::Result;
+use rung_lanes::Lanes;
+use std::sync::Arc;
+
+/// A signal whose end is not known.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    plan: Arc<Plan>,
+    held: Vec<f32>,
+    /// The place of the first sample that is held.
+    origin: usize,
+    /// Frames that were given.
+    given: usize,
+    largest: f32,
+}
+
+/// What a stream ends with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End {
+    /// (frames, bands): the frames that saw the right edge.
+    pub rows: Vec<f32>,
+    /// The largest value of the whole signal, for `Value::last` over all rows; none where the preset's
+    /// values are whole as they come.
+    pub largest: Option<f32>,
+}
+
+impl Stream {
+    pub fn new(plan: Arc<Plan>) -> Stream {
+        let largest = f32::NEG_INFINITY;
+        Stream { plan, held: Vec::new(), origin: 0, given: 0, largest }
+    }
+
+    /// (frames, bands) of the frames that these samples made whole.
+    ///
+    /// # Errors
+    /// NaN or infinity in the samples, none of which is taken then.
+    pub fn feed(&mut self, lanes: Option<&Lanes>, samples: &[f32]) -> Result<Vec<f32>> {
+        frames::check(samples)?;
+        self.held.extend_from_slice(samples);
+        let rows = self.rows(lanes, self.whole())?;
+        self.forget();
+        Ok(rows)
+    }
+
+    /// The rest; the stream begins anew.
+    ///
+    /// # Errors
+    /// Fewer samples than mirroring takes.
+    pub fn finish(&mut self, lanes: Option<&Lanes>) -> Result<End> {
+        let n = self.origin + self.held.len();
+        frames::check_length(&self.plan.preset, n)?;
+        let rows = self.rows(lanes, frames::count(&self.plan.preset, n))?;
+        let needed = self.plan.preset.value.needs_the_largest();
+        let largest = needed.then_some(self.largest);
+        *self = Stream::new(self.plan.clone());
+        Ok(End { rows, largest })
+    }
+
+    /// How many frames lie before the right edge of what has come.
+    fn whole(&self) -> usize {
+        let preset = &self.plan.preset;
+        let n = self.origin + self.held.len();
+        if preset.padding == Padding::Reflect && n <= frames::reach(preset) {
+            return 0;
+        }
+        // The last sample of frame t is t hop - left + length - 1.
+        let behind = preset.window_length as isize - frames::left(preset);
+        let inside = n as isize - behind;
+        let whole = if inside < 0 { 0 } else { inside as usize / preset.hop + 1 };
+        // A mirrored left edge waits for the samples that it shows.
+        let mirrored = preset.padding == Padding::Mirror && (n as isize) < frames::left(preset);
+        if mirrored { 0 } else { whole.min(frames::count(preset, n)) }
+    }
+
+    /// The values of the frames up to `end`, as far as they need no others.
+    fn rows(&mut self, lanes: Option<&Lanes>, end: usize) -> Result<Vec<f32>> {
+        let plan = self.plan.clone();
+        let frames = Frames::held(&plan.preset, &self.held, self.origin);
+        let mut energies = plan.of_frames(lanes, &frames, self.given..end.max(self.given))?;
+        plan.preset.value.first(lanes, &mut energies.bands);
+        self.largest = self.largest.max(largest(&energies.bands));
+        self.given = end.max(self.given);
+        Ok(energies.bands)
+    }
+
+    /// Lets go of the samples before the next frame, but for those that a mirrored right edge shows.
+    fn forget(&mut self) {
+        let (preset, n) = (&self.plan.preset, self.origin + self.held.len());
+        let next = (self.given * preset.hop) as isize - frames::left(preset);
+        let next = next.min(n as isize - preset.window_length as isize);
+        let next =
+            usize::try_from(next).unwrap_or(0).clamp(self.origin, self.origin + self.held.len());
+        self.held.drain(..next - self.origin);
+        self.origin = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+    use crate::preset::{PRESETS, Preset};
+
+    fn noise(count: usize) -> Vec<f32> {
+        let mut state = 0x9E37_79B9_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// (frames, bands) of one call.
+    fn whole(plan: &Plan, samples: &[f32]) -> Vec<u32> {
+        let table = plan.spectrogram(None, samples, None).unwrap();
+        let [rows, columns] = table.shape;
+        let at = |frame: usize, band: usize| match plan.preset.frames_first {
+            true => table.numbers[frame * columns + band],
+            false => table.numbers[band * columns + frame],
+        };
+        let (frames, bands) =
+            if plan.preset.frames_first { (rows, columns) } else { (columns, rows) };
+        let cells = (0..frames).flat_map(|frame| (0..bands).map(move |band| (frame, band)));
+        cells.map(|(frame, band)| at(frame, band).to_bits()).collect()
+    }
+
+    fn streamed(plan: &Arc<Plan>, samples: &[f32], cuts: &[usize]) -> (Vec<u32>, usize) {
+        let mut stream = Stream::new(plan.clone());
+        let (mut rows, mut rest, mut held) = (Vec::new(), samples, 0);
+        for &cut in cuts.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (piece, behind) = rest.split_at(cut.min(rest.len()));
+            rows.extend(stream.feed(None, piece).unwrap());
+            held = held.max(stream.held.len());
+            rest = behind;
+        }
+        let end = stream.finish(None).unwrap();
+        rows.extend(end.rows);
+        if let Some(largest) = end.largest {
+            plan.preset.value.last(&mut rows, largest);
+        }
+        (rows.iter().map(|x| x.to_bits()).collect(), held)
+    }
+
+    #[test]
+    fn any_cutting_has_the_bits_of_one_call() {
+        let samples = noise(3001);
+        let small =
+            |preset: &Preset| Preset { mels: 5, n_fft: 64, window_length: 50, hop: 20, ..*preset };
+        for preset in PRESETS.iter().map(small) {
+            for padding in [Padding::Zero, Padding::Reflect, Padding::None, Padding::Mirror] {
+                let preset = Preset { padding, ..preset };
+                // Frames that end where the signal does.
+                let halves = Preset { hop: 25, ..preset };
+                for (preset, method) in [(halves, Method::Fft)].into_iter().chain(
+                    [Method::Fft, Method::Product, Method::Melt { points: 2 }]
+                        .map(|method| (preset, method)),
+                ) {
+                    let plan = Arc::new(Plan::new(preset, Some(method)).unwrap());
+                    for n in [33, 49, 50, 64, 65, 400, 1001] {
+                        let wanted = whole(&plan, &samples[..n]);
+                        for cuts in [&[1][..], &[7, 0, 160], &[n], &[31, 33]] {
+                            let (got, _) = streamed(&plan, &samples[..n], cuts);
+                            assert_eq!(
+                                got, wanted,
+                                "{} {padding:?} {method:?} {n} {cuts:?}",
+                                preset.name
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_signal() {
+        let samples = noise(20_000);
+        for preset in PRESETS {
+            let plan = Arc::new(Plan::new(*preset, Some(Method::Fft)).unwrap());
+            let (_, held) = streamed(&plan, &samples, &[160]);
+            assert!(held <= preset.n_fft + preset.hop + 160, "{}: {held}", preset.name);
+        }
+    }
+
+    #[test]
+    fn a_stream_refuses_what_one_call_refuses_and_goes_on() {
+        let plan =
+            Arc::new(Plan::new(Preset::named("whisper-80").unwrap(), Some(Method::Fft)).unwrap());
+        let mut stream = Stream::new(plan);
+        assert!(stream.feed(None, &[0.0, f32::NAN]).is_err());
+        assert!(stream.feed(None, &[0.0; 100]).unwrap().is_empty());
+        let error = stream.finish(None).unwrap_err().to_string();
+        assert!(error.ends_with("got 100"), "{error}");
+    }
+}

@@ -1,0 +1,325 @@
+//! The solver's records: complete, every rung gives the bits of the definition, and bad input gets what
+//! the specification says.
+
+use rung_array::{Array, Number};
+use rung_base::{Settings, Shape};
+use rung_lanes::Lanes;
+use rung_mel::SOLVER;
+use rung_ops::trial::{Trial, is_complete};
+use rung_ops::{Caller, Decline, Ladder, Op, Site, Value};
+use std::collections::HashSet;
+
+#[test]
+fn names_are_unique_and_every_record_is_complete() {
+    let mut names = HashSet::new();
+    for op in SOLVER.operations {
+        op.names.iter().for_each(|name| assert!(names.insert(name), "{name} stands twice"));
+        is_complete(op);
+        assert!(!op.results.is_empty(), "{}: its results have names", op.name());
+        for parameter in op.parameters {
+            assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
+        }
+    }
+}
+
+#[test]
+fn every_rung_gives_the_bits_of_the_definition() {
+    let mut trial = Trial::new();
+    for (number, op) in SOLVER.operations.iter().enumerate() {
+        trial.every_rung(op, number);
+    }
+}
+
+/// A caller that keeps what it is told.
+#[derive(Default)]
+struct Told {
+    notes: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Caller for Told {
+    fn site(&self) -> Option<Site> {
+        None
+    }
+
+    fn place(&self, _: Site) -> String {
+        String::new()
+    }
+
+    fn warn(&mut self, message: &str) {
+        self.warnings.push(message.into());
+    }
+
+    fn note(&mut self, message: &str) {
+        self.notes.push(message.into());
+    }
+}
+
+fn call(name: &str, values: Vec<Value>) -> (rung_base::Result<Vec<Value>>, Told) {
+    let off = || Decline::Off("test");
+    let lanes = Some(Lanes::new(2));
+    let mut ladder = Ladder::with_rungs(&Settings::default(), lanes, Err(off()), Err(off()));
+    let op: &'static Op = SOLVER.operations.iter().find(|op| op.names.contains(&name)).unwrap();
+    let mut told = Told::default();
+    let result = ladder.call(op, values, &mut told);
+    (result, told)
+}
+
+fn array(elements: &[f64], extents: &[usize]) -> Value {
+    let shape = Shape::new(extents.iter().copied()).unwrap();
+    Value::Array(Array::from_slice(elements, shape).unwrap())
+}
+
+fn tone(n: usize) -> Vec<f64> {
+    (0..n).map(|i| 0.5 * (0.3 * i as f64).sin()).collect()
+}
+
+fn word(name: &'static str) -> Value {
+    Value::Keyword(name.into())
+}
+
+fn number(x: f64) -> Value {
+    Value::Number(Number::F64(x))
+}
+
+/// Keywords for a preset at its rate, and others.
+fn by(preset: &'static str, more: &[(&'static str, Value)]) -> Vec<Value> {
+    let base = [("rate", number(16_000.0)), ("preset", word(preset))];
+    let all = base.iter().chain(more);
+    all.flat_map(|(name, value)| [word(name), value.clone()]).collect()
+}
+
+fn spectrogram(samples: Value, keywords: Vec<Value>) -> (rung_base::Result<Vec<Value>>, Told) {
+    call("spectrogram", [vec![samples], keywords].concat())
+}
+
+/// What a call that fails says, and its hint.
+fn error(samples: Value, keywords: Vec<Value>) -> (String, String) {
+    let e = spectrogram(samples, keywords).0.map(|_| ()).unwrap_err();
+    (e.message().to_string(), e.hint_text().unwrap_or_default().to_string())
+}
+
+fn shape(result: &rung_base::Result<Vec<Value>>) -> Vec<usize> {
+    match &result.as_ref().unwrap()[0] {
+        Value::Array(array) => array.shape().to_vec(),
+        other => panic!("{other}"),
+    }
+}
+
+fn bits(value: &Value) -> Vec<u32> {
+    match value {
+        Value::Array(array) => {
+            array.as_slice::<f32>().unwrap().iter().map(|x| x.to_bits()).collect()
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn nan_and_infinity_are_counted_and_the_first_is_named() {
+    let mut samples = tone(500);
+    (samples[7], samples[9]) = (f64::NAN, f64::INFINITY);
+    let of = |samples: &[f64], extents: &[usize]| {
+        error(array(samples, extents), by("whisper-80", &[])).0
+    };
+    assert_eq!(of(&samples, &[500]), "samples must be finite: got NaN at 7, 2 in all");
+    assert_eq!(of(&samples, &[2, 250]), "signal 0: samples must be finite: got NaN at 7, 2 in all");
+}
+
+#[test]
+fn no_samples_are_answered_as_the_package_does_with_a_note() {
+    let none = || array(&[], &[0]);
+    let (result, told) = spectrogram(none(), by("librosa", &[]));
+    assert_eq!(shape(&result), [128, 1]);
+    assert!(bits(&result.unwrap()[0]).iter().all(|&x| x == 0));
+    assert_eq!(told.notes, ["no samples: 1 frames, as librosa has it"]);
+    let (result, told) = spectrogram(none(), by("kaldi", &[]));
+    assert_eq!(shape(&result), [0, 23]);
+    assert_eq!(told.notes, ["no samples: 0 frames, as kaldi has it"]);
+    assert!(error(none(), by("torchaudio", &[])).0.ends_with("got 0"));
+}
+
+#[test]
+fn reflected_padding_needs_samples_and_says_what_helps() {
+    let few = || array(&tone(200), &[200]);
+    let (text, hint) = error(few(), by("whisper-80", &[]));
+    assert_eq!(text, "mirroring 200 samples at each edge needs more than as many: got 200");
+    assert_eq!(hint, "pad zero takes any number; Whisper's 30 s are window30");
+    let zero = by("whisper-80", &[("pad", word("zero"))]);
+    assert_eq!(shape(&spectrogram(few(), zero).0), [80, 1]);
+    let window = spectrogram(few(), by("whisper-80", &[("window30", Value::True)])).0;
+    assert_eq!(shape(&window), [80, 3000]);
+}
+
+#[test]
+fn kaldi_with_less_than_a_window_has_no_frame_and_a_note() {
+    let (result, told) = spectrogram(array(&tone(399), &[399]), by("kaldi", &[]));
+    assert_eq!(shape(&result), [0, 23]);
+    assert_eq!(told.notes, ["no frames: 399 samples are fewer than a window of 400"]);
+}
+
+#[test]
+fn integers_need_their_scale_and_then_have_the_bits_of_floats() {
+    let whole: Vec<i64> = (0..600).map(|i| (i * 977) % 20_001 - 10_000).collect();
+    let integers = Value::Array(Array::vector(&whole).unwrap());
+    let (text, hint) = error(integers.clone(), by("kaldi", &[]));
+    assert!(text.ends_with("may be of any scale: say which"), "{text}");
+    assert!(hint.starts_with("sample-scale int16 or int32"), "{hint}");
+    let scaled = by("kaldi", &[("sample-scale", word("int16"))]);
+    let got = spectrogram(integers, scaled.clone()).0.unwrap();
+    let floats: Vec<f64> = whole.iter().map(|&n| n as f64 / 32_768.0).collect();
+    let want = spectrogram(array(&floats, &[600]), by("kaldi", &[])).0.unwrap();
+    assert_eq!(bits(&got[0]), bits(&want[0]));
+    // Floats of that scale are said to be, and Kaldi's multiplication is not made twice.
+    let large: Vec<f64> = whole.iter().map(|&n| n as f64).collect();
+    let got = spectrogram(array(&large, &[600]), scaled).0.unwrap();
+    assert_eq!(bits(&got[0]), bits(&want[0]));
+}
+
+#[test]
+fn samples_beyond_one_are_taken_with_a_note() {
+    let (result, told) = spectrogram(array(&[20.0; 500], &[500]), by("whisper-80", &[]));
+    assert!(result.is_ok());
+    assert!(told.notes[0].starts_with("samples reach 20, beyond -1 to 1"), "{:?}", told.notes);
+    assert!(spectrogram(array(&tone(500), &[500]), by("whisper-80", &[])).1.notes.is_empty());
+}
+
+#[test]
+fn nothing_is_resampled_unasked_and_nothing_is_guessed() {
+    let samples = || array(&tone(500), &[500]);
+    let words = vec![word("rate"), number(22_050.0), word("preset"), word("whisper-80")];
+    let (text, hint) = error(samples(), words);
+    assert_eq!(text, "whisper-80 is for samples at 16000 Hz: got 22050 Hz");
+    assert!(hint.starts_with("rate 16000"), "{hint}");
+    let (text, hint) = error(samples(), vec![word("rate"), number(16_000.0)]);
+    assert_eq!(text, "whose rules apply is not said: give a preset");
+    assert!(hint.contains("whisper-128, kaldi"), "{hint}");
+    let (text, _) = error(samples(), vec![word("preset"), word("kaldi")]);
+    assert_eq!(text, "the rate of the samples is not said");
+}
+
+#[test]
+fn fields_that_do_not_fit_are_refused_with_both_values() {
+    let of =
+        |more: &[(&'static str, Value)]| error(array(&tone(500), &[500]), by("torchaudio", more)).0;
+    let whole = Value::integer;
+    for (more, wanted) in [
+        (vec![("fmax", number(9000.0))], "8000 Hz: got 0 to 9000 Hz"),
+        (vec![("fmin", number(4000.0)), ("fmax", number(4000.0))], "got 4000 to 4000 Hz"),
+        (vec![("fmin", number(-1.0))], "fmin must be 0 or more: got -1.0"),
+        (vec![("mels", whole(0))], "mels must be from 1 to 16384: got 0"),
+        (vec![("hop", whole(0))], "hop must be from 1 to 1048576: got 0"),
+        (vec![("win-length", whole(401))], "got a window of 401, a transform of 400"),
+        (vec![("mode", word("melt")), ("points", whole(0))], "points must be from 1 to 64: got 0"),
+        (vec![("points", whole(2))], "points are those of mode melt: got 2 in mode exact"),
+        (vec![("mode", word("melt")), ("method", word("fft"))], "computed: got fft"),
+        (vec![("window30", Value::True)], "ways of the whisper presets: got torchaudio"),
+    ] {
+        let text = of(&more);
+        assert!(text.ends_with(wanted), "{text}");
+    }
+    let none = error(array(&tone(8), &[2, 2, 2]), by("kaldi", &[])).0;
+    assert_eq!(none, "samples are an array of shape (n), or (batch n): got (2 2 2)");
+}
+
+#[test]
+fn bands_without_a_bin_are_named_in_a_warning() {
+    let (result, told) = spectrogram(array(&tone(500), &[500]), by("torchaudio", &[]));
+    assert_eq!(shape(&result), [128, 3]);
+    assert!(
+        told.warnings[0].starts_with("4 bands hold no bin of the transform"),
+        "{:?}",
+        told.warnings
+    );
+    assert!(told.warnings[0].ends_with("fewer bands, or a larger n-fft"));
+}
+
+#[test]
+fn a_row_of_a_batch_has_the_bits_that_it_has_alone() {
+    let mut both = [tone(900), tone(900)].concat();
+    both[1700..].fill(f64::NAN);
+    let lengths = ("lengths", array(&[900.0, 800.0], &[2]));
+    for preset in ["whisper-80", "kaldi"] {
+        let batch = by(preset, &[lengths.clone()]);
+        let (batch, _) = spectrogram(array(&both, &[2, 900]), batch);
+        let alone = spectrogram(array(&tone(800), &[800]), by(preset, &[])).0.unwrap();
+        let Value::Array(table) = &batch.unwrap()[0] else { panic!("no array") };
+        let Value::Array(wanted) = &alone[0] else { panic!("no array") };
+        for i in 0..wanted.shape()[0] as i64 {
+            for j in 0..wanted.shape()[1] as i64 {
+                let (got, want) = (table.get(&[1, i, j]).unwrap(), wanted.get(&[i, j]).unwrap());
+                assert_eq!(got.to_f64(), want.to_f64(), "{preset} {i} {j}");
+            }
+        }
+    }
+    let wrong = by("kaldi", &[("lengths", array(&[900.0, 901.0], &[2]))]);
+    assert_eq!(
+        error(array(&both, &[2, 900]), wrong).0,
+        "a length is a whole number from 0 to 900: got 901"
+    );
+}
+
+#[test]
+fn whispers_ways_with_files_and_windows() {
+    let samples = || array(&tone(3200), &[3200]);
+    let file =
+        spectrogram(samples(), by("whisper-80", &[("whisper-file", Value::True)])).0.unwrap();
+    let window = spectrogram(samples(), by("whisper-80", &[("window30", Value::True)])).0.unwrap();
+    let (Value::Array(file), Value::Array(window)) = (&file[0], &window[0]) else {
+        panic!("no array")
+    };
+    assert_eq!((&file.shape()[..], &window.shape()[..]), (&[80, 20][..], &[80, 3000][..]));
+    // Both see the same zeros behind the sound and the same largest value.
+    for band in 0..80 {
+        for frame in 0..20 {
+            assert_eq!(
+                file.get(&[band, frame]).unwrap().to_f64(),
+                window.get(&[band, frame]).unwrap().to_f64()
+            );
+        }
+    }
+    let long =
+        error(array(&[0.0; 480_001], &[480_001]), by("whisper-80", &[("window30", Value::True)])).0;
+    assert_eq!(long, "a window of 30 s has 480000 samples at most: got 480001");
+}
+
+#[test]
+fn cepstra_follow_their_presets() {
+    let of = |preset, more: &[(&'static str, Value)]| {
+        call("cepstra", [vec![array(&tone(4000), &[4000])], by(preset, more)].concat()).0
+    };
+    assert_eq!(shape(&of("librosa", &[])), [20, 8]);
+    assert_eq!(shape(&of("torchaudio", &[])), [40, 21]);
+    assert_eq!(shape(&of("kaldi", &[])), [23, 13]);
+    assert_eq!(shape(&of("kaldi", &[("deltas", Value::True)])), [23, 26]);
+    assert_eq!(
+        shape(&of("kaldi", &[("count", Value::integer(5)), ("mode", word("melt"))])),
+        [23, 5]
+    );
+    let told = |preset, more: &[(&'static str, Value)]| {
+        of(preset, more).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(told("whisper-80", &[]).contains("librosa, torchaudio and kaldi: got whisper-80"));
+    let many = told("kaldi", &[("count", Value::integer(24))]);
+    assert!(many.contains("not be more than the 23 bands: got 24"), "{many}");
+}
+
+#[test]
+fn filters_are_those_of_a_preset_or_of_fields() {
+    let of = |keywords: Vec<Value>| call("filters", keywords).0;
+    let whisper = of(by("whisper-80", &[])).unwrap();
+    let Value::Array(weights) = &whisper[0] else { panic!("no array") };
+    assert_eq!(weights.shape()[..], [80, 201]);
+    let fields = [
+        word("rate"),
+        number(16_000.0),
+        word("n-fft"),
+        Value::integer(400),
+        word("mels"),
+        Value::integer(80),
+    ];
+    let by_fields = of(fields.to_vec()).unwrap();
+    assert_eq!(bits(&by_fields[0]), bits(&whisper[0]));
+    let e = of(fields[..4].to_vec()).map(|_| ()).unwrap_err();
+    assert_eq!(e.message(), "without a preset, mels has to be said");
+}
