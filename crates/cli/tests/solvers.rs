@@ -6,12 +6,27 @@ mod common;
 
 use common::{Folder, ran, run, run_in, rung};
 
-const PAGE: &str = include_str!("../../../docs/points.md");
+/// A page of the manual, and the picture in it with the name under which a command of the page draws it.
+struct Page {
+    text: &'static str,
+    picture: (&'static str, &'static [u8]),
+}
 
-/// The command lines of the page's shell blocks, each with what is printed below it.
-fn commands() -> Vec<(String, String)> {
+const PAGES: &[Page] = &[
+    Page {
+        text: include_str!("../../../docs/points.md"),
+        picture: ("few.png", include_bytes!("../../../docs/points.png")),
+    },
+    Page {
+        text: include_str!("../../../docs/mel.md"),
+        picture: ("speech.png", include_bytes!("../../../docs/mel.png")),
+    },
+];
+
+/// The command lines of a page's shell blocks, each with what is printed below it.
+fn commands(page: &Page) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
-    for block in PAGE.split("```sh\n").skip(1) {
+    for block in page.text.split("```sh\n").skip(1) {
         for line in block.split("```").next().unwrap().lines() {
             match (line.strip_prefix("$ "), all.last_mut()) {
                 (Some(command), _) => all.push((command.into(), String::new())),
@@ -25,19 +40,21 @@ fn commands() -> Vec<(String, String)> {
 
 #[test]
 fn the_command_lines_of_the_manual_print_what_they_say() {
-    let folder = Folder::new();
     let examples = format!("{}/../../examples/", env!("CARGO_MANIFEST_DIR"));
-    assert!(commands().len() >= 5);
-    for (command, wanted) in commands() {
-        let line = command.strip_prefix("rung ").unwrap().replace("examples/", &examples);
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let ran = run_in(&folder, &words);
-        assert_eq!(ran.code, Some(0), "{command}: {}", ran.err);
-        assert_eq!(format!("{}{}", ran.out, ran.err), wanted, "{command}");
+    for page in PAGES {
+        let folder = Folder::new();
+        assert!(commands(page).len() >= 4);
+        for (command, wanted) in commands(page) {
+            let line = command.strip_prefix("rung ").unwrap().replace("examples/", &examples);
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let ran = run_in(&folder, &words);
+            assert_eq!(ran.code, Some(0), "{command}: {}", ran.err);
+            assert_eq!(format!("{}{}", ran.out, ran.err), wanted, "{command}");
+        }
+        let (name, shown) = page.picture;
+        let picture = std::fs::read(folder.0.join(name)).unwrap();
+        assert!(picture == shown, "the picture of the page is not what {name} is");
     }
-    let picture = std::fs::read(folder.0.join("few.png")).unwrap();
-    let shown = include_bytes!("../../../docs/points.png");
-    assert!(picture == shown, "docs/points.png is not what the command draws");
 }
 
 const CLOUD: &str = "0 0 0\n1 0 0\n5 0 0\n2 0 0\n";
@@ -231,4 +248,63 @@ fn nothing_but_notes_goes_to_a_standard_error_that_is_no_terminal() {
     command.args(["points", "fps", "a.xyz", "-k", "2000", "-o", "o.ply"]);
     let ran = ran(command.output().unwrap());
     assert!(ran.err.lines().all(|line| line.starts_with("rung: note: ")), "{}", ran.err);
+}
+
+#[test]
+fn sound_that_is_none_and_rules_that_are_not_said() {
+    let folder = Folder::new();
+    folder.file("cut.wav", "RIFF");
+    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/speech.wav");
+    for (words, code, wanted) in [
+        (
+            &["spectrogram", "cut.wav", "--preset", "kaldi", "-o", "o.npy"][..],
+            3,
+            "cut.wav: the header has 12 bytes: the file has 4 left (at byte 0)",
+        ),
+        (
+            &["spectrogram", speech],
+            2,
+            "whose rules apply is not said: give a preset\n  hint: preset is",
+        ),
+        (
+            &["spectrogram", speech, "--preset", "kaldi", "--rate", "8000"],
+            2,
+            "kaldi is for samples at 16000 Hz: got 8000 Hz",
+        ),
+        (
+            &["spectrogram", speech, "--preset", "kaldi", "--channel", "1"],
+            2,
+            "channel must be below 1: got 1",
+        ),
+        (
+            &["spectrogram", "a.aac", "--preset", "kaldi"],
+            2,
+            "sound's name ends with one of .wav .flac",
+        ),
+        (&["filters", "a.wav"], 2, "unexpected word a.wav"),
+        (&["filters"], 2, "the rate of the samples is not said"),
+    ] {
+        let ran = run_in(&folder, &[&["mel"], words].concat());
+        assert!(ran.err.contains(wanted), "{words:?}: {}", ran.err);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{words:?}");
+    }
+    assert!(!folder.0.join("o.npy").exists() && !folder.0.join("o.json").exists());
+}
+
+#[test]
+fn every_parameter_stands_beside_the_result_and_in_json() {
+    let folder = Folder::new();
+    let line =
+        ["mel", "filters", "--rate", "8", "--n-fft", "4", "--mels", "1", "--norm", "none", "-q"];
+    let ran = run_in(&folder, &[&line[..], &["-o", "f.npy"]].concat());
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+    let beside = std::fs::read_to_string(folder.0.join("f.json")).unwrap();
+    let beside: serde_json::Value = serde_json::from_str(&beside).unwrap();
+    assert_eq!((&beside["scale"], &beside["n-fft"]), (&"slaney".into(), &4.into()));
+    let ran = run_in(&folder, &[&line[..], &["--json"]].concat());
+    let object: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        (&object["parameters"], &object["filters"]),
+        (&beside, &serde_json::json!([[0.0, 1.0, 0.0]]))
+    );
 }

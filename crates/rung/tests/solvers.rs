@@ -6,7 +6,8 @@ mod common;
 use common::{forms, printed, session};
 use rung::solvers::{SOLVERS, operations};
 
-const PAGES: &[&str] = &[include_str!("../../../docs/points.md")];
+const PAGES: &[&str] =
+    &[include_str!("../../../docs/points.md"), include_str!("../../../docs/mel.md")];
 
 #[test]
 fn the_forms_of_the_manual_give_what_they_say() {
