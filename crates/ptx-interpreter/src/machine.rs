@@ -195,15 +195,12 @@ impl Warp {
                     self.stand(mask & !active, at + 1);
                     return Ok(());
                 }
-                Operation::Barrier => {
-                    if mask != self.alive || active != mask {
-                        let e = Fault("a barrier that part of a warp reaches".into());
-                        return Err(self.told(program, instruction, place, e));
-                    }
+                Operation::Barrier if mask == self.alive && active == mask => {
                     self.waiting |= mask;
                     self.stand(mask, at + 1);
                     return Ok(());
                 }
+                // A barrier is here where part of a warp reaches it.
                 _ => {
                     self.execute(instruction, active, place, memories, program.group)
                         .map_err(|e| self.told(program, instruction, place, e))?;
@@ -270,13 +267,7 @@ impl Warp {
             Operation::Pure { compute, to, from } => {
                 self.all_defined(from, mask)?;
                 let result = self.computed(*compute, from);
-                let register = &mut self.registers[*to];
-                if mask == u32::MAX {
-                    *register = result;
-                } else {
-                    lanes(mask).for_each(|lane| register[lane] = result[lane]);
-                }
-                self.written[*to] |= mask;
+                self.keep(*to, mask, &result);
             }
             Operation::Special { which, to } => {
                 for lane in lanes(mask) {
@@ -285,50 +276,13 @@ impl Warp {
                 }
             }
             Operation::Load { at, bytes, to, atomic } => {
-                self.defined(at.base, mask)?;
-                for lane in lanes(mask) {
-                    let who = who(self.first, lane, place);
-                    let (region, first) = self.located(memories, *at, lane, *bytes, to.len())?;
-                    let mut values = [0; MOST];
-                    for (i, value) in values.iter_mut().enumerate().take(to.len()) {
-                        *value = region.read(first + i * bytes, *bytes, who, *atomic)?;
-                    }
-                    for (register, value) in to.iter().zip(values) {
-                        self.set(*register, lane, value);
-                    }
-                }
+                self.load(memories, place, mask, (*at, *bytes, *atomic), to)?;
             }
             Operation::Store { at, bytes, from, atomic } => {
-                self.defined(at.base, mask)?;
-                self.all_defined(from, mask)?;
-                for lane in lanes(mask) {
-                    let mut values = [0; MOST];
-                    for (value, source) in values.iter_mut().zip(from) {
-                        *value = self.value(*source, lane);
-                    }
-                    let who = who(self.first, lane, place);
-                    let (region, first) = self.located(memories, *at, lane, *bytes, from.len())?;
-                    for (i, value) in values.into_iter().enumerate().take(from.len()) {
-                        region.write(first + i * bytes, *bytes, value, who, *atomic)?;
-                    }
-                }
+                self.store(memories, place, mask, (*at, *bytes, *atomic), from)?;
             }
             Operation::Atomic { at, bytes, compute, to, from } => {
-                self.defined(at.base, mask)?;
-                self.all_defined(from, mask)?;
-                for lane in lanes(mask) {
-                    let mut x = [[0; LANES]; MOST];
-                    for (x, source) in x[1..].iter_mut().zip(from) {
-                        x[0] = self.value(*source, lane);
-                    }
-                    let who = who(self.first, lane, place);
-                    let (region, first) = self.located(memories, *at, lane, *bytes, 1)?;
-                    x[0][0] = region.read(first, *bytes, who, true)?;
-                    let mut new = [0; LANES];
-                    compute(&mut new, x.each_ref());
-                    region.write(first, *bytes, new[0], who, true)?;
-                    self.set(*to, lane, x[0][0]);
-                }
+                self.exchange(memories, place, mask, (*at, *bytes, *compute), (*to, from))?;
             }
             Operation::Split { to, from } => {
                 self.defined(*from, mask)?;
@@ -348,7 +302,84 @@ impl Warp {
             Operation::Shuffle { .. } | Operation::Vote { .. } => {
                 self.across(&instruction.operation, mask)?;
             }
+            Operation::Barrier => {
+                return Err(Fault("a barrier that part of a warp reaches".into()));
+            }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        memories: &mut Memories,
+        place: Place,
+        mask: u32,
+        (at, bytes, atomic): (Address, usize, bool),
+        to: &[usize],
+    ) -> Outcome<()> {
+        self.defined(at.base, mask)?;
+        for lane in lanes(mask) {
+            let who = who(self.first, lane, place);
+            let (region, first) = self.located(memories, at, lane, bytes, to.len())?;
+            let mut values = [0; MOST];
+            for (i, value) in values.iter_mut().enumerate().take(to.len()) {
+                *value = region.read(first + i * bytes, bytes, who, atomic)?;
+            }
+            for (register, value) in to.iter().zip(values) {
+                self.set(*register, lane, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        memories: &mut Memories,
+        place: Place,
+        mask: u32,
+        (at, bytes, atomic): (Address, usize, bool),
+        from: &[Source],
+    ) -> Outcome<()> {
+        self.defined(at.base, mask)?;
+        self.all_defined(from, mask)?;
+        for lane in lanes(mask) {
+            let mut values = [0; MOST];
+            for (value, source) in values.iter_mut().zip(from) {
+                *value = self.value(*source, lane);
+            }
+            let who = who(self.first, lane, place);
+            let (region, first) = self.located(memories, at, lane, bytes, from.len())?;
+            for (i, value) in values.into_iter().enumerate().take(from.len()) {
+                region.write(first + i * bytes, bytes, value, who, atomic)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An atomic operation, in one lane after the other.
+    fn exchange(
+        &mut self,
+        memories: &mut Memories,
+        place: Place,
+        mask: u32,
+        (at, bytes, compute): (Address, usize, Pure),
+        (to, from): (usize, &[Source]),
+    ) -> Outcome<()> {
+        self.defined(at.base, mask)?;
+        self.all_defined(from, mask)?;
+        for lane in lanes(mask) {
+            let mut x = [[0; LANES]; MOST];
+            for (x, source) in x[1..].iter_mut().zip(from) {
+                x[0] = self.value(*source, lane);
+            }
+            let who = who(self.first, lane, place);
+            let (region, first) = self.located(memories, at, lane, bytes, 1)?;
+            x[0][0] = region.read(first, bytes, who, true)?;
+            let mut new = [0; LANES];
+            compute(&mut new, x.each_ref());
+            region.write(first, bytes, new[0], who, true)?;
+            self.set(to, lane, x[0][0]);
         }
         Ok(())
     }
@@ -366,6 +397,17 @@ impl Warp {
         let mut result = [0; LANES];
         compute(&mut result, sources);
         result
+    }
+
+    /// A result in the lanes of a mask.
+    fn keep(&mut self, to: usize, mask: u32, result: &Lanes) {
+        let register = &mut self.registers[to];
+        if mask == u32::MAX {
+            *register = *result;
+        } else {
+            lanes(mask).for_each(|lane| register[lane] = result[lane]);
+        }
+        self.written[to] |= mask;
     }
 
     fn all_defined(&self, sources: &[Source], mask: u32) -> Outcome<()> {

@@ -192,6 +192,21 @@ impl Program {
         Ok(program)
     }
 
+    fn table(&mut self, line: &str, words: &[&str], names: &mut Names) -> Outcome<()> {
+        let width: usize = words[3].trim_start_matches(".b").parse().map_err(fault)?;
+        let (name, _) = bracketed(words[4], '[', ']')?;
+        let list = line.split_once('{').and_then(|(_, l)| l.split_once('}'));
+        let list = list.ok_or_else(|| Fault("a table without entries".into()))?.0;
+        let mut bytes = Vec::new();
+        for entry in list.split(',') {
+            bytes.extend(&integer(entry.trim())?.to_le_bytes()[..width / 8]);
+        }
+        let at = (FIRST_TABLE + self.tables.len() as u64) << BUFFER_BITS;
+        names.addresses.insert(name, (Space::Global, at));
+        self.tables.push(bytes);
+        Ok(())
+    }
+
     fn directive(&mut self, line: &str, names: &mut Names) -> Outcome<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[0] {
@@ -213,19 +228,7 @@ impl Program {
                 };
                 names.addresses.insert(name, place);
             }
-            ".global" => {
-                let width: usize = words[3].trim_start_matches(".b").parse().map_err(fault)?;
-                let (name, _) = bracketed(words[4], '[', ']')?;
-                let list = line.split_once('{').and_then(|(_, l)| l.split_once('}'));
-                let list = list.ok_or_else(|| Fault("a table without entries".into()))?.0;
-                let mut bytes = Vec::new();
-                for entry in list.split(',') {
-                    bytes.extend(&integer(entry.trim())?.to_le_bytes()[..width / 8]);
-                }
-                let at = (FIRST_TABLE + self.tables.len() as u64) << BUFFER_BITS;
-                names.addresses.insert(name, (Space::Global, at));
-                self.tables.push(bytes);
-            }
+            ".global" => self.table(line, &words, names)?,
             ".param" if words[1] == ".u64" => {
                 let name = words[2].trim_end_matches(',').to_string();
                 names.addresses.insert(name, (Space::Parameter, 8 * self.arguments as u64));
@@ -353,20 +356,7 @@ fn instruction(text: &str, names: &Names) -> Outcome<Guarded> {
         "atom" => atomic(opcode, &operands, names)?,
         "shfl" => shuffle(opcode, &operands, names)?,
         "vote" => vote(opcode, &operands, names)?,
-        "mov" if operands[0].starts_with('{') => {
-            let to = list(&operands[0]);
-            let to = [names.register(to[0])?, names.register(to[1])?];
-            Operation::Split { to, from: names.source(&operands[1])? }
-        }
-        "mov" if operands[1].starts_with('{') => {
-            let from = list(&operands[1]);
-            let from = [names.source(from[0])?, names.source(from[1])?];
-            Operation::Join { to: names.register(&operands[0])?, from }
-        }
-        "mov" if special(&operands[1]).is_some() => {
-            let which = special(&operands[1]).unwrap_or(Special::Lane);
-            Operation::Special { which, to: names.register(&operands[0])? }
-        }
+        "mov" if rest.contains('{') || special(&operands[1]).is_some() => moved(&operands, names)?,
         _ => {
             let sources: Outcome<Vec<Source>> =
                 operands[1..].iter().map(|o| names.source(o)).collect();
@@ -376,6 +366,20 @@ fn instruction(text: &str, names: &Names) -> Outcome<Guarded> {
         }
     };
     Ok((guard, operation))
+}
+
+/// The moves that take or make two registers, or read what an invocation is.
+fn moved(operands: &[String], names: &Names) -> Outcome<Operation> {
+    if let Some(which) = special(&operands[1]) {
+        return Ok(Operation::Special { which, to: names.register(&operands[0])? });
+    }
+    let (to, from) = (list(&operands[0]), list(&operands[1]));
+    if to.len() == 2 {
+        let to = [names.register(to[0])?, names.register(to[1])?];
+        return Ok(Operation::Split { to, from: names.source(&operands[1])? });
+    }
+    let from = [names.source(from[0])?, names.source(from[1])?];
+    Ok(Operation::Join { to: names.register(&operands[0])?, from })
 }
 
 fn special(name: &str) -> Option<Special> {

@@ -117,6 +117,17 @@ impl<'m> Writer<'m> {
                 let vector = self.scalars_of(frame, vector)?;
                 Ok(pattern[..size as usize].iter().map(|c| vector[*c as usize]).collect())
             }
+            _ => self.calculate(frame, handle),
+        }
+    }
+
+    /// Operators and functions of values.
+    fn calculate(
+        &mut self,
+        frame: &mut Frame<'m>,
+        handle: Handle<Expression>,
+    ) -> Outcome<Vec<Operand>> {
+        match frame.function.expressions[handle] {
             Expression::Unary { op, expr } => {
                 let scalar = self.scalar_type(frame, expr)?;
                 let values = self.scalars_of(frame, expr)?;

@@ -149,6 +149,14 @@ impl<'m> Writer<'m> {
             Statement::Return { value } => self.leave(frame, *value, last)?,
             Statement::ControlBarrier(barrier) => self.barrier(*barrier),
             Statement::MemoryBarrier(_) => self.text.line("fence.acq_rel.cta"),
+            other => self.effect(frame, other)?,
+        }
+        Ok(())
+    }
+
+    /// The statements that touch memory, other functions or other invocations.
+    fn effect(&mut self, frame: &mut Frame<'m>, statement: &'m Statement) -> Outcome<()> {
+        match statement {
             Statement::Store { pointer, value } => {
                 let place = self.place_of(frame, *pointer)?;
                 let value = self.scalars_of(frame, *value)?;
