@@ -201,7 +201,12 @@ impl Failure {
             FailureCode::Memory => ErrorKind::Memory,
             _ => ErrorKind::Device,
         };
-        Error::new(kind, self.text)
+        let lost = self.code == FailureCode::Lost;
+        let error = Error::new(kind, self.text);
+        match lost {
+            true => error.hint("elements that were only on the device are gone; run without --gpu"),
+            false => error,
+        }
     }
 }
 

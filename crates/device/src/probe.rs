@@ -153,7 +153,7 @@ pub fn probe_with(name: &str, mask: impl Into<Mask>) -> Result<Arc<dyn Device>, 
 fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
     let wanted = name.to_lowercase();
     if let Some(number) = wanted.strip_prefix("cuda:").or((wanted == "cuda").then_some("0")) {
-        let absent = || Reason(format!("{name}: expected cuda:0, cuda:1 and so on"));
+        let absent = || Reason("expected cuda:0, cuda:1 and so on".to_string());
         return card(number.parse().map_err(|_| absent())?, mask.variants);
     }
     let cards = cuda::cards().unwrap_or_default();

@@ -41,7 +41,8 @@ fn started() -> Result<(Driver, i32), String> {
 }
 
 fn said(failure: Failure) -> String {
-    format!("CUDA driver: {}", failure.text)
+    let out = if failure.text.starts_with("needs ") { "out of memory: " } else { "" };
+    format!("CUDA driver: {out}{}", failure.text)
 }
 
 /// Every card that the driver shows, or why there is none.

@@ -1,7 +1,6 @@
 //! Package `rung`: where an array is, for measuring (spec acceleration 9.2). No program needs these:
 //! arrays go to a device and come home by themselves.
 
-use rung_device::FailureCode;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::packed::Packed;
 use rung_lisp::{Escape, Outcome, Value, symbol, value};
@@ -25,15 +24,12 @@ const FUNCTIONS: [(&str, &str, &str, Body); 4] = [
         "send",
         "array",
         "Sends a packed array to the device, where it stays while there is room; without room or \
-         without a device it does nothing. Returns the array.",
+         without a device that takes it it does nothing. Returns the array.",
         |ladder, a| {
             let array = packed("rung:send", &a[0])?.array();
             if let Some(device) = ladder.residency() {
-                match device.keep(&array) {
-                    // No room, or more than a buffer holds: it stays here.
-                    Err(failure) if failure.code == FailureCode::Memory => {}
-                    kept => drop(kept.map_err(rung_device::Failure::into_error)?),
-                }
+                // What cannot be sent stays here; the next call that wants it there says why not.
+                drop(device.keep(&array));
             }
             Ok(a[0].clone())
         },

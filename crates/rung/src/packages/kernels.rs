@@ -13,7 +13,7 @@ use rung_lisp::{Escape, Outcome, Value, numbers, stack};
 use rung_ops::user_kernel::{
     Declaration, Expression, Function, Of, derivative, fold_named, operation,
 };
-use rung_ops::{Ladder, Op};
+use rung_ops::{Ladder, Op, table};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -44,6 +44,24 @@ const OF_ONE: [&str; 4] = ["+", "*", "max", "min"];
 /// Those that take more than two numbers, from the left.
 const MANY: [&str; 8] =
     ["add", "sub", "mul", "div", "maximum", "minimum", "logical-and", "logical-or"];
+
+/// What is no function, and how it is written.
+const FORMS: [(&str, &str); 5] = [
+    ("let", "(let ((name expression) ...) expression)"),
+    ("let*", "(let* ((name expression) ...) expression)"),
+    ("repeat", "(repeat count ((name first next) ...) expression)"),
+    ("if", "(if test then else)"),
+    ("where", "(where test then else)"),
+];
+
+/// The operation that a function's name means, of so many operands.
+fn spelled(head: &str, count: usize) -> &str {
+    let of = |list: &[(&str, &'static str)]| {
+        list.iter().find(|(name, _)| *name == head).map(|(_, operation)| *operation)
+    };
+    let one = if count == 1 { of(&SPELLED_ONE) } else { None };
+    one.or_else(|| of(&SPELLED)).or_else(|| of(&SPELLED_ONE)).unwrap_or(head)
+}
 
 /// What defines kernels, and those that are defined.
 struct Kernels {
@@ -82,7 +100,10 @@ impl Kernels {
         };
         let symbol = named(lisp, name)?;
         let Some(op) = kernel.as_symbol().and_then(|kernel| self.kernel(lisp, kernel)) else {
-            let text = format!("defderivative: {} names no kernel", lisp.brief(kernel));
+            let text = format!(
+                "defderivative: {} names no kernel, which defkernel and defderivative make",
+                lisp.brief(kernel)
+            );
             return Err(Escape::program(text));
         };
         let Some(parameter) = called(lisp, parameter) else {
@@ -147,7 +168,7 @@ fn declaration(
     let mut declared = Vec::new();
     let mut scope = Scope { lisp, names: Vec::new() };
     for parameter in items(lisp, parameters)? {
-        let parts = items(lisp, &parameter)?;
+        let parts = items(lisp, &parameter).unwrap_or_default();
         let (Some(symbol), [_, t]) = (parts.first().and_then(Value::as_symbol), &parts[..]) else {
             return Err(refused(lisp, "a parameter is (name type)", &parameter));
         };
@@ -168,7 +189,13 @@ fn declaration(
         [doc, form] if doc.as_text().is_some() => {
             (doc.as_text().map_or_else(String::new, |text| text.to_text()), form.clone())
         }
-        _ => return Err(refused(lisp, "expected one expression", body)),
+        _ => {
+            return Err(refused(
+                lisp,
+                "expected a text, if any, and one expression (let binds)",
+                body,
+            ));
+        }
     };
     if declared.is_empty() {
         return Err(refused(lisp, "a kernel has at least one parameter", parameters));
@@ -213,7 +240,10 @@ impl Scope<'_> {
                 None if self.lisp.name(symbol).eq_ignore_ascii_case("pi") => {
                     Ok(Expression::Number(std::f64::consts::PI))
                 }
-                None => self.refused("no parameter or binding of this name", form),
+                None => self.refused(
+                    "no parameter or binding of this name (a program's variables have no place here)",
+                    form,
+                ),
             };
         }
         if form.as_cons().is_none() {
@@ -230,12 +260,42 @@ impl Scope<'_> {
                 let arguments = [test, yes, no].map(|form| self.expression(form));
                 self.call("where", arguments.into_iter().collect::<Outcome<_>>()?, form)
             }
-            (_, arguments) => {
+            (head, arguments) => {
+                self.judge(head, arguments.len(), form)?;
                 let all = arguments.iter().map(|form| self.expression(form));
                 let all = all.collect::<Outcome<_>>()?;
-                self.call(&head, all, form)
+                self.call(head, all, form)
             }
         }
+    }
+
+    /// Whether a call of so many operands has a place in a kernel; asked before the operands are.
+    fn judge(&self, head: &str, count: usize, form: &Value) -> Outcome<()> {
+        if let Some((_, wanted)) = FORMS.iter().find(|(name, _)| *name == head) {
+            return self.refused(&format!("expected {wanted}"), form);
+        }
+        let name = spelled(head, count);
+        let Some(function) = Function::named(name) else {
+            let text = match (fold_named(head), table::find(head)) {
+                (Some(_), _) => {
+                    format!("{head} is a fold, which stands around all of it or nowhere")
+                }
+                (_, Some(_)) => format!("{head} is not element-wise in a fixed number of steps"),
+                _ => format!(
+                    "no element-wise function is called {head}; a program's functions, macros and \
+                     kernels have no place in a kernel"
+                ),
+            };
+            return self.refused(&text, form);
+        };
+        let (arity, many) = (function.arity(), MANY.contains(&name));
+        let alone = count == 1 && OF_ONE.contains(&head);
+        if count == arity || alone || many && count > arity {
+            return Ok(());
+        }
+        let more = if many { " or more" } else { "" };
+        let operands = if arity == 1 { "operand" } else { "operands" };
+        self.refused(&format!("{head} takes {arity}{more} {operands}, got {count}"), form)
     }
 
     fn call(
@@ -247,20 +307,9 @@ impl Scope<'_> {
         if arguments.len() == 1 && OF_ONE.contains(&head) {
             return Ok(arguments.remove(0));
         }
-        let spelled = if arguments.len() == 1 { &SPELLED_ONE[..] } else { &SPELLED[..] };
-        let known = spelled.iter().find(|(name, _)| *name == head);
-        let name = known.map_or(head, |(_, name)| name);
-        let Some(function) = Function::named(name) else {
-            let text = match head {
-                "if" | "let" | "let*" | "repeat" => "wrong number of parts",
-                _ => "no element-wise function of this name",
-            };
-            return self.refused(text, form);
+        let Some(function) = Function::named(spelled(head, arguments.len())) else {
+            return self.refused("no element-wise function", form);
         };
-        let many = MANY.contains(&name) && arguments.len() > 2;
-        if arguments.len() != function.arity() && !many {
-            return self.refused("wrong number of arguments", form);
-        }
         let mut rest = arguments.into_iter();
         let own: Vec<Expression> = rest.by_ref().take(function.arity()).collect();
         let first = Expression::Call(function, own);
@@ -272,7 +321,7 @@ impl Scope<'_> {
         let before = self.names.len();
         let (mut values, mut waiting) = (Vec::new(), Vec::new());
         for binding in items(self.lisp, bindings)? {
-            let parts = items(self.lisp, &binding)?;
+            let parts = items(self.lisp, &binding).unwrap_or_default();
             let (Some(name), [_, value]) = (parts.first().and_then(Value::as_symbol), &parts[..])
             else {
                 return self.refused("a binding is (name expression)", &binding);
@@ -292,12 +341,13 @@ impl Scope<'_> {
     fn repeated(&mut self, parts: [&Value; 3], form: &Value) -> Outcome<Expression> {
         let [times, states, result] = parts;
         let Some(times) = times.as_index() else {
-            return self.refused("repeat takes a count that is written as a number", form);
+            return self
+                .refused("repeat takes a count, an integer from 0 that is written out", form);
         };
         let before = self.names.len();
         let (mut names, mut first, mut nexts) = (Vec::new(), Vec::new(), Vec::new());
         for state in items(self.lisp, states)? {
-            let parts = items(self.lisp, &state)?;
+            let parts = items(self.lisp, &state).unwrap_or_default();
             let (Some(name), [_, begin, next]) =
                 (parts.first().and_then(Value::as_symbol), &parts[..])
             else {
