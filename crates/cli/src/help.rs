@@ -19,8 +19,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 const USAGE: &str = "\
 usage: rung FILE [flags] [-- ARGS]  FILE may be -, standard input
-       rung [-e FORMS]              the prompt, or standard input as a script
-       rung COMMAND ...             ";
+       rung [-e FORMS]  the prompt, or standard input as a script
+       rung COMMAND     ";
 
 /// Columns that help fills.
 const WIDTH: usize = 79;

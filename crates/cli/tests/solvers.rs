@@ -71,8 +71,8 @@ fn chosen_points_go_to_standard_output_or_to_files_of_every_format() {
     let folder = with_cloud();
     let ran = run_in(&folder, &["points", "fps", "a.xyz", "-k", "3"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "0 0 0\n5 0 0\n2 0 0\n"));
-    let notes = "rung: note: indices: shape (3); --indices FILE writes them\n\
-                 rung: note: radii: shape (3); --radii FILE writes them\n\
+    let notes = "rung: note: indices: shape (3)\n\
+                 rung: note: radii: shape (3)\n\
                  rung: note: covering-radius 1.0\n";
     assert_eq!(ran.err, notes);
     for name in ["o.xyz", "o.ply", "o.npy", "o.csv", "o.txt", "o.PLY"] {

@@ -71,7 +71,7 @@ pub const SPECTROGRAM: Op = Op {
         examples: &[
             (
                 "rung mel spectrogram a.wav --preset whisper-80 -o out.npy --png out.png",
-                "Whisper's input of a file, and a picture of it",
+                "with a picture",
             ),
             (
                 "rung mel spectrogram a.mp3 --rate 16000 --preset kaldi --mels 80 -o out.npy",

@@ -87,8 +87,8 @@ pub const FLAGS: &[Flag] = &[
         group: Group::Ladder,
         summary: "which device: part of an adapter's name; implies --gpu",
         detail: &[
-            "A named device that is absent is an error (exit 4). `cpu` means none, `cuda:1` the",
-            "second NVIDIA card.",
+            "A named device that is absent is an error (exit 4). `cpu` means none.",
+            "`cuda:1` is the second NVIDIA card.",
             "RUNG_DEVICE=none hides every device but one that is named here.",
         ],
         apply: |request, given, origin| {

@@ -162,8 +162,7 @@ impl Outputs {
             match value {
                 Value::Number(number) => screen.note(&format!("{} {number}", result.name)),
                 Value::Array(array) => {
-                    let (name, shape) = (result.name, array.shape());
-                    screen.note(&format!("{name}: shape {shape}; --{name} FILE writes them"));
+                    screen.note(&format!("{}: shape {}", result.name, array.shape()));
                 }
                 _ => {}
             }
