@@ -74,7 +74,7 @@ pub const SPECTROGRAM: Op = Op {
                 "with a picture",
             ),
             (
-                "rung mel spectrogram a.mp3 --rate 16000 --preset kaldi --mels 80 -o out.npy",
+                "rung mel spectrogram a.mp3 --rate 16000 --preset kaldi -o out.npy",
                 "resampled, Kaldi's bands",
             ),
             ("rung mel spectrogram a.flac --preset librosa --db -o out.csv", "decibels as a text"),

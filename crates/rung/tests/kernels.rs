@@ -294,8 +294,8 @@ fn mistakes_say_what_was_wanted() {
             "mod is not element-wise in a fixed number of steps",
         ),
         (
-            "(rung:defkernel a ((x f32)) (cond ((> x 1) 2)))",
-            "no element-wise function is called cond",
+            "(rung:defkernel a ((x f32)) (when (> x 1) 2))",
+            "no element-wise function is called when",
         ),
         ("(rung:defkernel a ((x f32)) (< x))", "< takes 2 operands, got 1"),
         ("(rung:defkernel a ((x f32)) (< 1 x 3))", "< takes 2 operands, got 3"),
