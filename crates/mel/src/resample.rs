@@ -32,7 +32,7 @@ impl Resampler {
     /// Rates that are no whole numbers above 0, or whose ratio takes larger ones than the filter has
     /// room for.
     pub fn new(from: f64, to: f64) -> Result<Resampler> {
-        let is_whole = |rate: f64| rate >= 1.0 && rate <= 1e9 && rate.fract() == 0.0;
+        let is_whole = |rate: f64| (1.0..=1e9).contains(&rate) && rate.fract() == 0.0;
         if !is_whole(from) || !is_whole(to) {
             let text = "rates to resample between are whole numbers of Hz";
             return Err(Error::wanted(ErrorKind::Argument, text, format!("{from} and {to}")));

@@ -59,7 +59,7 @@ pub fn cepstra() -> Vec<Sample> {
     vec![
         of(signal(400), &few("librosa", &[count.clone(), ("deltas", Value::True)])),
         of(signal(300), &few("torchaudio", &[count.clone(), ("lifter", number(9.0))])),
-        of(signal(20), &few("kaldi", &[count.clone()])),
+        of(signal(20), &few("kaldi", std::slice::from_ref(&count))),
         of(spread(&[2, 300], 0.5), &few("kaldi", &[count, ("deltas", Value::True)])),
     ]
 }
