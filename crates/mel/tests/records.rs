@@ -240,7 +240,7 @@ fn a_row_of_a_batch_has_the_bits_that_it_has_alone() {
     both[1700..].fill(f64::NAN);
     let lengths = ("lengths", array(&[900.0, 800.0], &[2]));
     for preset in ["whisper-80", "kaldi"] {
-        let batch = by(preset, &[lengths.clone()]);
+        let batch = by(preset, std::slice::from_ref(&lengths));
         let (batch, _) = spectrogram(array(&both, &[2, 900]), batch);
         let alone = spectrogram(array(&tone(800), &[800]), by(preset, &[])).0.unwrap();
         let Value::Array(table) = &batch.unwrap()[0] else { panic!("no array") };
