@@ -134,7 +134,7 @@ pub const CEPSTRA: Op = Op {
     command: Some(&Command {
         examples: &[(
             "rung mel cepstra a.wav --rate 16000 --preset kaldi --deltas -o out.npy",
-            "13 cepstra and their slopes",
+            "cepstra and their slopes",
         )],
         input: Some(shell::AUDIO),
         output: shell::CEPSTRA,

@@ -337,10 +337,6 @@ fn mistakes_say_what_was_wanted() {
         ("(rung:defderivative b \"a\" x)", "names no kernel"),
         ("(rung:defderivative 3 a x)", "a kernel's name is a symbol"),
         (
-            "(progn (rung:defkernel m ((x f32)) (median x)) (rung:defderivative b m x))",
-            "the median",
-        ),
-        (
             "(progn (rung:defkernel m ((x f32)) (mean x)) (rung:defderivative n m x) \
           (rung:defderivative b n x))",
             "n is the gradient of a fold",
