@@ -22,7 +22,13 @@ fn check<T: Float>(size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
     check_tiles(tiles, size, a, b, data);
 }
 
-fn check_tiles<T: Float>(tiles: &[Tile], size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
+pub(crate) fn check_tiles<T: Float>(
+    tiles: &[Tile],
+    size: Extents,
+    a: Matrix,
+    b: Matrix,
+    data: [&[T]; 2],
+) {
     let element = if T::WIDTH == Width::F32 { ElementType::F32 } else { ElementType::F64 };
     let cells = size.batch * size.m * size.n;
     let mut want = Vec::with_capacity(cells);
@@ -46,7 +52,7 @@ fn check_tiles<T: Float>(tiles: &[Tile], size: Extents, a: Matrix, b: Matrix, da
     }
 }
 
-fn packed(rows: usize, columns: usize) -> Matrix {
+pub(crate) fn packed(rows: usize, columns: usize) -> Matrix {
     Matrix { offset: 0, batch: (rows * columns) as isize, row: columns as isize, column: 1 }
 }
 
@@ -107,11 +113,4 @@ fn a_step_that_underflows_to_minus_zero_stays_minus_zero() {
     let size = Extents { batch: 1, m: 1, k: 1, n: 1 };
     check(size, packed(1, 1), packed(1, 1), [&[-tiny[0]], &[tiny[1]]]);
     assert_eq!(product::cell(1, |_| -tiny[0], |_| tiny[1]).to_bits(), 1 << 31);
-}
-
-#[test]
-fn more_tiles_than_one_axis_of_the_grid_holds() {
-    let size = Extents { batch: 66_000, m: 1, k: 2, n: 1 };
-    let data = moderate::<f32>(37, 132_000);
-    check_tiles(&[Tile::Small], size, packed(1, 2), packed(2, 1), [&data, &data]);
 }
