@@ -1,6 +1,7 @@
 ;;; Times operations on operands that lie on the device, one line each: name, size, microseconds, the
 ;;; median of nine. `cargo xtask gpu-check` runs it beside gpu_peer.py, which prints the same lines.
-;;; An argument divides the sizes, for a machine on which they would take too long.
+;;; What a launch and a round trip cost, `rung tune` says. An argument divides the sizes, for a machine on
+;;; which they would take too long.
 
 (defparameter *part*
   (let ((arguments (uiop:command-line-arguments)))
@@ -39,9 +40,3 @@
   (report "exp-f32" rows 20 (lambda () (la:exp a)))
   (report "copy-f32" rows 20 (lambda () (la:copy a)))
   (report "sum-f32" rows 20 (lambda () (la:sum a :axis 1))))
-
-(let ((one (there '(1))))
-  (report "launch" 1 1000 (lambda () (la:exp one))))
-
-(let ((small (la:astype (la:rand '(4)) 'single-float)))
-  (report "round-trip" 4 100 (lambda () (rung:home (la:exp (rung:send (la:copy small)))))))

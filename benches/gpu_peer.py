@@ -51,10 +51,6 @@ def main():
     report("exp-f32", rows, 20, lambda: torch.exp(a))
     report("copy-f32", rows, 20, lambda: a.clone())
     report("sum-f32", rows, 20, lambda: torch.sum(a, 1))
-    one = there(1)
-    report("launch", 1, 1000, lambda: torch.exp(one))
-    small = torch.rand(4)
-    report("round-trip", 4, 100, lambda: torch.exp(small.cuda()).cpu())
 
 
 if __name__ == "__main__":
