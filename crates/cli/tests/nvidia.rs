@@ -146,6 +146,10 @@ fn a_card_that_cannot_be_used_says_why() {
         let warning = format!("rung: warning: --gpu: {reason}; running without it.\n");
         assert_eq!((there.code, there.out, there.err), (Some(0), wanted.clone(), warning));
     }
+    // Doctor blames the card, not a variable.
+    let old = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "70")], &["doctor", "--gpu"]).out;
+    let line = old.lines().find(|line| line.contains("7.0 is below 7.5")).unwrap();
+    assert!(line.contains("cuda") && line.contains("fix: cards from Turing on"), "{old}");
     let absent = run_on(&folder, &driver, &[], &["--device=cuda:3", "-e", "1"]);
     let text = "no adapter named cuda:3; found: cuda:0 (Stand-in 0)";
     assert_eq!(absent.code, Some(4));

@@ -2,7 +2,7 @@
 //!
 //! A device runs kernels and knows no operation and no array; `rung-ops` decides what runs where
 //! and keeps residency. Nothing here waits except `download` and `synchronize`. Failures are
-//! values with a decline code and a text. Read `wgpu` for the one binding there is so far.
+//! values with a decline code and a text. Read `wgpu` and `cuda` for the bindings.
 
 use rung_base::{Error, ErrorKind};
 use rung_kernel::{Access, Launch, Variants};

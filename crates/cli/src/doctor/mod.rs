@@ -114,6 +114,7 @@ const DRIVER_FIX: &str = "install the Vulkan loader and your GPU's driver (VK_DR
 
 const CARD_FIX: &str = "for an NVIDIA card install its driver; nothing else is needed";
 const SOFTWARE_FIX: &str = "install your GPU's driver; a software adapter serves tests";
+const OLD_FIX: &str = "cards from Turing on are served: compute capability 7.5";
 const HIDDEN_FIX: &str = "unset CUDA_VISIBLE_DEVICES, or list the card there";
 
 fn device(request: &Request) -> Vec<Finding> {
@@ -152,9 +153,14 @@ fn device(request: &Request) -> Vec<Finding> {
     for adapter in &survey.adapters {
         let served = findings.iter().any(|finding| finding.text.starts_with(&adapter.name));
         if let Some(reason) = adapter.unusable.as_ref().filter(|_| !served) {
-            let mark = if named { Mark::NotApplicable } else { bad };
-            let fix = if adapter.software { SOFTWARE_FIX } else { HIDDEN_FIX };
-            findings.push(Finding::new("device", mark, reason.clone()).part("wgpu").fix(fix));
+            // Where another one serves nothing is wrong.
+            let mark = if named || usable { Mark::NotApplicable } else { bad };
+            let (part, fix) = match adapter.backend.as_str() {
+                "cuda" => ("cuda", OLD_FIX),
+                _ if adapter.software => ("wgpu", SOFTWARE_FIX),
+                _ => ("wgpu", HIDDEN_FIX),
+            };
+            findings.push(Finding::new("device", mark, reason.clone()).part(part).fix(fix));
         }
     }
     findings
