@@ -5,21 +5,12 @@ use rung_array::{Array, Number};
 use rung_base::{Settings, Shape};
 use rung_lanes::Lanes;
 use rung_mel::SOLVER;
-use rung_ops::trial::{Trial, is_complete};
+use rung_ops::trial::{Trial, all_are_complete};
 use rung_ops::{Caller, Decline, Ladder, Op, Site, Value};
-use std::collections::HashSet;
 
 #[test]
 fn names_are_unique_and_every_record_is_complete() {
-    let mut names = HashSet::new();
-    for op in SOLVER.operations {
-        op.names.iter().for_each(|name| assert!(names.insert(name), "{name} stands twice"));
-        is_complete(op);
-        assert!(!op.results.is_empty(), "{}: its results have names", op.name());
-        for parameter in op.parameters {
-            assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
-        }
-    }
+    all_are_complete(SOLVER);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use crate::call::first_difference;
 use crate::ladder::{Ladder, NoCaller};
 use crate::record::{Entry, Exactness, Op};
+use crate::solver::Solver;
 use crate::{Decline, Generator, Rung, Value};
 use rung_array::{Array, SliceSpec};
 use rung_base::{DeviceChoice, ElementType, ErrorKind, Result, Settings};
@@ -70,6 +71,23 @@ pub fn is_complete(op: &Op) {
     assert!(!(op.samples)().is_empty(), "{name}: samples");
     for reason in absent_reasons(op) {
         assert!(!reason.is_empty(), "{name}: a missing kernel needs its reason");
+    }
+}
+
+/// What the records of a solver must say: what every record does, names for the results, a text for each
+/// parameter; no name stands twice.
+///
+/// # Panics
+/// Where they do not.
+pub fn all_are_complete(solver: &Solver) {
+    let mut names = HashSet::new();
+    for op in solver.operations {
+        op.names.iter().for_each(|name| assert!(names.insert(name), "{name} stands twice"));
+        is_complete(op);
+        assert!(!op.results.is_empty(), "{}: its results have names", op.name());
+        for parameter in op.parameters {
+            assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
+        }
     }
 }
 

@@ -3,22 +3,13 @@
 use rung_array::{Array, Number};
 use rung_base::{DeviceChoice, ElementType, Settings, Shape};
 use rung_lanes::Lanes;
-use rung_ops::trial::{Trial, is_complete};
+use rung_ops::trial::{Trial, all_are_complete};
 use rung_ops::{Decline, Ladder, NoCaller, Op, Rung, Value, samples};
 use rung_points::SOLVER;
-use std::collections::HashSet;
 
 #[test]
 fn names_are_unique_and_every_record_is_complete() {
-    let mut names = HashSet::new();
-    for op in SOLVER.operations {
-        op.names.iter().for_each(|name| assert!(names.insert(name), "{name} stands twice"));
-        is_complete(op);
-        assert!(!op.results.is_empty(), "{}: its results have names", op.name());
-        for parameter in op.parameters {
-            assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
-        }
-    }
+    all_are_complete(SOLVER);
 }
 
 #[test]
