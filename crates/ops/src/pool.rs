@@ -84,8 +84,8 @@ pub const OPS: &[Op] = &[
         samples: || {
             let mut all = pool_samples(samples::hard);
             // More elements in a window than partial sums, and than a chunk has.
-            for (extents, k) in [([2, 1, 20, 70], 9), ([1, 1, 67, 66], 65)] {
-                let numbers = [k, k, 1, k / 2].map(samples::integer);
+            for (extents, k, step) in [([2, 1, 20, 70], 9, 1), ([1, 1, 67, 66], 65, 11)] {
+                let numbers = [k, k, step, k / 2].map(samples::integer);
                 all.push([vec![samples::spread(&extents, 2.0)], numbers.to_vec()].concat());
             }
             all
