@@ -205,6 +205,7 @@ fn takes(parameter: &Parameter) -> String {
         Kind::Pair => "an integer, or a list of two for the height and the width",
         Kind::Shape => "a non-negative integer or a list of them",
         Kind::Integers => "a list of integers",
+        Kind::Each => "an integer, or integers as an array or a list",
         Kind::Index => "integers, as an array or a list",
         Kind::ElementType => "an element type",
         Kind::Flag => "true or nil",

@@ -110,6 +110,12 @@ impl Error {
         Error::new(kind, format!("{wanted}: got {got}"))
     }
 
+    /// Says of which part of the input it is, before the sentence: `cloud 3: no points`.
+    pub fn in_part(mut self, part: impl fmt::Display) -> Error {
+        self.0.message = format!("{part}: {}", self.0.message);
+        self
+    }
+
     /// What the user could try; one line, no full stop.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.0.hint = Some(hint.into());

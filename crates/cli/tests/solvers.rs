@@ -165,7 +165,10 @@ fn mistakes_in_the_line_say_what_was_meant() {
             "unknown flag --radios\n  hint: did you mean --rad",
         ),
         (&["fps", "a.xyz", "-k"], "-k needs a value\n  hint: -k N"),
-        (&["fps", "a.xyz", "-k", "few"], "-k: expected an integer, got \"few\""),
+        (
+            &["fps", "a.xyz", "-k", "few"],
+            "-k: expected an integer, or several with commas, got \"few\"",
+        ),
         (&["fps", "a.xyz", "-k", "-3"], "points: k must be 0 or more: got -3"),
         (&["fps", "a.xyz", "--ratio", "2"], "ratio must be above 0, 1 at most: got 2.0"),
         (&["fps", "a.xyz", "--start", "0,x", "-k", "1"], "--start: expected integers or random"),
@@ -229,9 +232,12 @@ fn help_is_made_of_the_records() {
     assert_eq!(all.out, run(&["points"]).out);
     assert_eq!(all.out, run(&["help", "points"]).out);
     let one = run(&["points", "fps", "--help"]);
-    for part in
-        ["usage: rung points fps FILE [flags]", "  -k N\n", "  -o, --output FILE\n", "0 or more"]
-    {
+    for part in [
+        "usage: rung points fps FILE [flags]",
+        "  -k N|N,N,...\n",
+        "  -o, --output FILE\n",
+        "0 or more",
+    ] {
         assert!(one.out.contains(part), "{part}: {}", one.out);
     }
     assert!(run(&["--help"]).out.contains("\n  points  "));

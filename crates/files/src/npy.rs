@@ -24,6 +24,15 @@ pub fn read(path: &Path) -> Result<Array> {
     read_from(&mut input, length, &Place { path, member: None })
 }
 
+/// Reads the array of a file whose bytes were unpacked; errors name the file.
+///
+/// # Errors
+/// Bytes that are no npy file.
+pub fn read_bytes(mut bytes: &[u8], path: &Path) -> Result<Array> {
+    let length = bytes.len() as u64;
+    read_from(&mut bytes, length, &Place { path, member: None })
+}
+
 /// Reads an array from a source of `length` bytes.
 pub(crate) fn read_from(source: &mut dyn Read, length: u64, place: &Place) -> Result<Array> {
     let header = Header::read(source, length, place)?;

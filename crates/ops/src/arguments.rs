@@ -220,6 +220,17 @@ impl Arguments {
         indices_of(&self.take(at, Kind::Index))
     }
 
+    /// An integer or several; `None` when it is left out.
+    pub fn each(&mut self, at: usize) -> Result<Option<Vec<i64>>> {
+        match self.take(at, Kind::Each) {
+            Value::Nil => Ok(None),
+            value => match indices_of(&value) {
+                Ok((all, _)) => Ok(Some(all)),
+                Err(_) => Err(wanted("expected an integer, or integers", &value)),
+            },
+        }
+    }
+
     /// The indices, or one of the words; `None` when it is left out.
     pub fn index_or(&mut self, at: usize) -> Result<Option<IndexOr>> {
         let Kind::IndexOr(words) = self.op.parameters[at].kind else { return Ok(None) };
@@ -357,6 +368,14 @@ impl Arguments {
             wanted(&format!("expected {name} to be one of {}", known.join(" ")), &value)
         })
     }
+}
+
+/// The integers of an argument that takes some (`Kind::Index`), in row-major order.
+///
+/// # Errors
+/// What is no integer.
+pub fn indices(value: &Value) -> Result<Vec<i64>> {
+    indices_of(value).map(|(indices, _)| indices)
 }
 
 /// The indices of a value in row-major order, and the shape in which they came.

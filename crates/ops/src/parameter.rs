@@ -47,6 +47,8 @@ pub enum Kind {
     Shape,
     /// A list of integers.
     Integers,
+    /// An integer, or integers as an array or a list: one for each of several.
+    Each,
     /// Integers as an array or a list.
     Index,
     /// The same, or one of these words.

@@ -131,6 +131,13 @@ impl Finished<'_> {
         }
     }
 
+    /// What a keyword was given.
+    pub fn keyword(&self, name: &str) -> Option<&Value> {
+        let is_it = |value: &Value| matches!(value, Value::Keyword(word) if word.as_ref() == name);
+        let at = self.arguments.iter().position(is_it)?;
+        self.arguments.get(at + 1)
+    }
+
     /// What the file held beside the operand, of the type that its reader keeps.
     pub fn kept<T: 'static>(&self) -> Result<&T> {
         self.opened.kept.downcast_ref().ok_or_else(|| {

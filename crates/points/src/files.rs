@@ -15,6 +15,7 @@ use rung_files::input::Input;
 use rung_files::npy;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The names of coordinates, in order.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -22,10 +23,10 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// What can be read, by how the name ends.
 pub const READ: &[&str] = &[
     ".ply", ".xyz", ".txt", ".csv", ".pts", ".npy", ".las", ".pcd", ".bin", ".laz", ".ply.gz",
-    ".xyz.gz", ".txt.gz", ".csv.gz", ".pts.gz", ".las.gz", ".pcd.gz",
+    ".xyz.gz", ".txt.gz", ".csv.gz", ".pts.gz", ".las.gz", ".pcd.gz", ".npy.gz", ".bin.gz",
 ];
 /// What can be written; the first goes to standard output.
-pub const WRITTEN: &[&str] = &[".xyz", ".ply", ".npy", ".csv", ".txt", ".pts"];
+pub const WRITTEN: &[&str] = &[".xyz", ".ply", ".npy", ".csv", ".txt", ".pts", ".las"];
 
 /// One value of each point, under the name that its file gives it.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct Table {
     pub is_text: bool,
     /// What of the file is not in the columns, each a note.
     pub left_out: Vec<String>,
+    /// The las file it came from, as long as its points are only chosen from.
+    las: Option<Arc<las::Source>>,
 }
 
 /// Reads a cloud of any format that is known by its name's ending.
@@ -73,12 +76,13 @@ impl Table {
     /// Writes the cloud in the format of an ending of `WRITTEN`.
     ///
     /// # Errors
-    /// What `out` fails with.
+    /// What `out` fails with; for `.las` a column that it has no place for.
     pub fn write(&self, ending: &str, out: &mut dyn Write) -> Result<()> {
         match ending {
             ".ply" => ply::write(self, out),
             ".npy" => npy::write_to(&self.matrix(self.columns.len())?, out),
             ".csv" => text::write(self, ",", out),
+            ".las" => return las::write(self, out),
             _ => text::write(self, " ", out),
         }
         .map_err(|e| Error::new(ErrorKind::File, e.to_string()))
@@ -100,6 +104,7 @@ impl Table {
     pub fn with(mut self, name: &str, cells: &Array) -> Table {
         self.columns.retain(|column| column.name != name);
         self.columns.push(Column { name: name.into(), cells: cells.clone() });
+        self.las = None;
         self
     }
 
@@ -135,7 +140,9 @@ impl Table {
             Ok(Column { name: column.name.clone(), cells })
         };
         let columns = self.columns.iter().map(of).collect::<Result<_>>()?;
-        Ok(Table { columns, is_text: self.is_text, left_out: Vec::new() })
+        let las = self.las.as_ref().map(|source| source.chosen(rows)).transpose()?;
+        let las = las.map(Arc::new);
+        Ok(Table { columns, is_text: self.is_text, left_out: Vec::new(), las })
     }
 
     /// The columns that a reader found, with x, y and z first.
@@ -144,7 +151,7 @@ impl Table {
             AXES.iter().position(|axis| column.name == *axis).unwrap_or(AXES.len())
         };
         columns.sort_by_key(place);
-        Table { columns, is_text, left_out: Vec::new() }
+        Table { columns, is_text, left_out: Vec::new(), las: None }
     }
 }
 
@@ -167,8 +174,12 @@ fn gathered<T: Element>(cells: &Array, rows: &[i64]) -> Result<Array> {
     let found: Vec<T> = rows.iter().filter_map(cell).collect();
     match found.len() == rows.len() {
         true => Array::vector(&found),
-        false => Err(Error::new(ErrorKind::Internal, "a chosen row is not in the file")),
+        false => Err(not_there()),
     }
+}
+
+fn not_there() -> Error {
+    Error::new(ErrorKind::Internal, "a chosen row is not in the file")
 }
 
 /// A column of a matrix whose columns have no names.
@@ -178,7 +189,10 @@ fn numbered(at: usize) -> String {
 
 /// A `.npy` file of shape (n d): the first three columns are coordinates, the others are kept.
 fn of_matrix(path: &Path) -> Result<Table> {
-    let array = npy::read(path)?;
+    let array = match rung_ops::solver::ending(path, &[".gz"]) {
+        Some(_) => npy::read_bytes(&whole(path)?, path)?,
+        None => npy::read(path)?,
+    };
     let [rows, columns] = array.shape()[..] else {
         let text = format!("points are an array of shape (n d): got {}", array.shape());
         return Err(Error::in_data_file(path, None, text));

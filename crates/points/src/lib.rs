@@ -1,6 +1,7 @@
 //! Point clouds: a solver. Its operations are plain functions on slices; their records say what a front
 //! end needs to offer them, and no front end is known here.
 //!
+//! - [`batch`]: several clouds in one array.
 //! - [`cloud`]: a cloud, checked once: its shape, and that every coordinate is a number.
 //! - [`fps`]: exact farthest point sampling; its record is [`fps::record`].
 //! - [`near`]: the nearest points and those within a radius; [`voxels`]: a point for each cube of a grid;
@@ -9,6 +10,7 @@
 //! - [`files`], [`picture`] and [`shell`]: clouds in files, and what a shell does with them.
 #![forbid(unsafe_code)]
 
+pub mod batch;
 pub mod cloud;
 pub mod coordinate;
 pub mod files;

@@ -4,10 +4,11 @@
 use crate::Cloud;
 use crate::cloud::MOST_DIMENSIONS;
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result, memory};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::Lanes;
 use rung_ops::Answer;
 use rung_ops::call::{Call, at_type};
+use std::ops::Range;
 
 /// Points of a call: one a row, packed, at the type in which they are computed with.
 pub struct Points {
@@ -22,6 +23,15 @@ pub struct Points {
 /// A shape that is not (n d), d from 1 to 16; unless `drops`, a coordinate that is NaN or infinite;
 /// an extent whose squared diagonal is beyond the type.
 pub fn points(array: &Array, drops: bool) -> Result<Points> {
+    let rows = array.shape().first().copied().unwrap_or(0);
+    points_of(array, std::slice::from_ref(&(0..rows)), drops)
+}
+
+/// The points of a batch: of an array of shape (n d), of which each part is a cloud.
+///
+/// # Errors
+/// Those of [`points`], of each cloud.
+pub fn points_of(array: &Array, parts: &[Range<usize>], drops: bool) -> Result<Points> {
     let [rows, columns] = array.shape()[..] else {
         let text = "points are an array of shape (n d), one a row";
         return Err(Error::wanted(ErrorKind::Shape, text, array.shape()));
@@ -36,8 +46,8 @@ pub fn points(array: &Array, drops: bool) -> Result<Points> {
     array.home()?;
     let packed = at_type(array, computed_at(array.element_type()))?.to_contiguous()?;
     match packed.element_type() {
-        ElementType::F32 => checked::<f32>(packed, columns, drops),
-        _ => checked::<f64>(packed, columns, drops),
+        ElementType::F32 => checked::<f32>(packed, columns, parts, drops),
+        _ => checked::<f64>(packed, columns, parts, drops),
     }
 }
 
@@ -49,38 +59,70 @@ fn computed_at(t: ElementType) -> ElementType {
     }
 }
 
-fn checked<T: crate::Coordinate>(array: Array, columns: usize, drops: bool) -> Result<Points> {
+fn checked<T: crate::Coordinate>(
+    array: Array,
+    columns: usize,
+    parts: &[Range<usize>],
+    drops: bool,
+) -> Result<Points> {
     let coordinates = array.as_slice::<T>().unwrap_or_default();
     let whole = |row: &[T]| row.iter().all(|x| x.is_finite());
     if !drops || whole(coordinates) {
-        Cloud::new(coordinates, columns)?;
+        are_clouds(coordinates, columns, parts)?;
         return Ok(Points { array, dropped: None });
     }
-    let rows = || coordinates.chunks_exact(columns);
-    let dropped = memory::collected(rows().map(|row| !whole(row)), || "the rows left out".into())?;
-    // Rows that are left out lie on one that is not, so that the box stays that of the others.
-    let zeros = [T::ZERO; MOST_DIMENSIONS];
-    let stand_in = rows().find(|row| whole(row)).unwrap_or(&zeros[..columns]);
+    let rows = coordinates.chunks_exact(columns).map(|row| !whole(row));
+    let dropped = memory::collected(rows, || "the rows left out".into())?;
     let kept = Array::build::<T>(array.shape().clone(), |out| {
-        for (out, row) in out.chunks_exact_mut(columns).zip(rows()) {
-            out.copy_from_slice(if whole(row) { row } else { stand_in });
-        }
+        out.copy_from_slice(coordinates);
+        parts.iter().for_each(|part| {
+            cover(&mut out[part.start * columns..part.end * columns], columns, whole);
+        });
     })?;
-    Cloud::new(kept.as_slice::<T>().unwrap_or_default(), columns)?;
+    are_clouds(kept.as_slice::<T>().unwrap_or_default(), columns, parts)?;
     Ok(Points { array: kept, dropped: Some(dropped) })
 }
 
-/// Which of `rows` points take part: those that are not 0 in the mask, and not dropped.
+/// Lays the rows that are left out on one that is not, so that the box stays that of the others.
+fn cover<T: crate::Coordinate>(cloud: &mut [T], columns: usize, whole: impl Fn(&[T]) -> bool) {
+    let mut stand_in = [T::ZERO; MOST_DIMENSIONS];
+    if let Some(row) = cloud.chunks_exact(columns).find(|row| whole(row)) {
+        stand_in[..columns].copy_from_slice(row);
+    }
+    for row in cloud.chunks_exact_mut(columns).filter(|row| !whole(row)) {
+        row.copy_from_slice(&stand_in[..columns]);
+    }
+}
+
+fn are_clouds<T: crate::Coordinate>(
+    coordinates: &[T],
+    columns: usize,
+    parts: &[Range<usize>],
+) -> Result<()> {
+    for (number, part) in parts.iter().enumerate() {
+        let cloud = Cloud::new(&coordinates[part.start * columns..part.end * columns], columns);
+        cloud.map_err(|e| in_cloud(e, number, parts.len()))?;
+    }
+    Ok(())
+}
+
+/// Names the cloud, where there are several.
+pub fn in_cloud(e: Error, number: usize, of: usize) -> Error {
+    if of == 1 { e } else { e.in_part(format_args!("cloud {number}")) }
+}
+
+/// Which points take part: those that are not 0 in the mask, of this shape, and not dropped.
 pub fn taking_part(
     mask: Option<&Array>,
     dropped: Option<Vec<bool>>,
-    rows: usize,
+    shape: &Shape,
 ) -> Result<Option<Vec<bool>>> {
     let Some(mask) = mask else {
         return Ok(dropped.map(|dropped| dropped.into_iter().map(|gone| !gone).collect()));
     };
-    if mask.shape()[..] != [rows] {
-        let text = format!("mask has shape ({rows}), one for each point");
+    let rows = shape.size();
+    if mask.shape() != shape {
+        let text = format!("mask has shape {shape}, one for each point");
         return Err(Error::wanted(ErrorKind::Shape, text, mask.shape()));
     }
     mask.home()?;

@@ -1,6 +1,7 @@
 //! What a shell needs for clouds: how one comes from a file, how chosen points go into one, and what a
 //! picture shows. The records of the operations name what fits them.
 
+use crate::batch;
 use crate::files::{READ, Table, WRITTEN, read, read_kitti, text};
 use crate::picture;
 use rung_array::Array;
@@ -63,9 +64,24 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
 }
 
 fn write_chosen(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
-    let chosen = finished.array(0)?;
     let table = finished.kept::<Table>()?;
-    table.chosen(chosen.as_slice::<i64>().unwrap_or_default())?.write(ending, out)
+    table.chosen(&rows_of_file(finished)?)?.write(ending, out)
+}
+
+/// The chosen rows, counted from the beginning of the file: those of a batch count within its clouds.
+fn rows_of_file(finished: &Finished) -> Result<Vec<i64>> {
+    let chosen = finished.array(0)?;
+    let rows = chosen.as_slice::<i64>().unwrap_or_default();
+    let [clouds, most] = chosen.shape()[..] else { return Ok(rows.to_vec()) };
+    let Some(Value::Array(points)) = finished.arguments.first() else { return Ok(Vec::new()) };
+    let integers = |name| finished.keyword(name).map(rung_ops::arguments::indices).transpose();
+    let parts = batch::clouds(points, integers("offsets")?, integers("lengths")?)?.parts;
+    let of_cloud = |cloud: usize| {
+        let rows = rows[cloud * most..(cloud + 1) * most].iter().filter(|&&row| row >= 0);
+        let first = parts[cloud].start as i64;
+        rows.map(move |row| row + first)
+    };
+    Ok((0..clouds).flat_map(of_cloud).collect())
 }
 
 fn write_rows(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
@@ -79,7 +95,6 @@ fn write_rows(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<
 }
 
 fn draw(finished: &Finished) -> Result<Array> {
-    let chosen = finished.array(0)?;
     let points = finished.kept::<Table>()?.points()?;
-    picture::draw(&points, chosen.as_slice::<i64>().unwrap_or_default())
+    picture::draw(&points, &rows_of_file(finished)?)
 }

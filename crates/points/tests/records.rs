@@ -66,6 +66,99 @@ fn what_a_device_does_not_sample_is_said() {
     assert!(text.contains("65537 samples are as many launches: 65536 at most"), "{text}");
 }
 
+fn integers(all: &[i64]) -> Value {
+    Value::List(all.iter().copied().map(Value::integer).collect())
+}
+
+/// Indices and radii of a call, as lists, and the shape of the indices.
+fn sampled(values: Vec<Value>) -> (Vec<i64>, Vec<f64>, Vec<usize>) {
+    let results = ladder().call(operation("fps"), values, &mut NoCaller).unwrap();
+    let [Value::Array(indices), Value::Array(radii), _] = &results[..] else {
+        panic!("{results:?}")
+    };
+    let shape = indices.shape().to_vec();
+    assert_eq!(radii.shape()[..], shape);
+    let radii = radii.numbers().map(|r| r.to_f64()).collect();
+    (indices.as_slice::<i64>().unwrap().to_vec(), radii, shape)
+}
+
+/// A cloud of a batch gives what it gives alone, index for index, and -1 after its last point, whether
+/// clouds stand one after the other or are padded, here with NaN.
+#[test]
+fn a_cloud_of_a_batch_is_sampled_as_alone() {
+    let lengths = [2_300usize, 0, 1, 40, 2_100];
+    let counts = [30i64, 5, 9, 50, 7];
+    let longest = 2_300;
+    let coordinate = |i: usize| ((i * 7919) % 104_729) as f64 / 64.0 + (i % 5) as f64;
+    let whole: Vec<f64> = (0..lengths.iter().sum::<usize>() * 3).map(coordinate).collect();
+    let mut padded = vec![f64::NAN; lengths.len() * longest * 3];
+    let (mut offsets, mut end) = (vec![0], 0);
+    for (cloud, length) in lengths.iter().enumerate() {
+        let at = cloud * longest * 3;
+        padded[at..at + length * 3].copy_from_slice(&whole[end * 3..(end + length) * 3]);
+        end += length;
+        offsets.push(end as i64);
+    }
+    let k = || [word("k"), integers(&counts)];
+    let of_lengths = integers(&lengths.map(|n| n as i64));
+    let packed = array(&whole, &[end, 3]);
+    let ways = [
+        vec![packed.clone(), word("offsets"), integers(&offsets)],
+        vec![packed, word("lengths"), of_lengths.clone()],
+        vec![array(&padded, &[lengths.len(), longest, 3]), word("lengths"), of_lengths],
+    ];
+    for way in ways {
+        let (indices, radii, shape) = sampled([&way[..], &k()].concat());
+        assert_eq!(shape, [5, 40]);
+        for (cloud, &length) in lengths.iter().enumerate() {
+            let row = cloud * 40..(cloud + 1) * 40;
+            let (mut wanted, mut wanted_radii) = (Vec::new(), Vec::new());
+            if length > 0 {
+                let at = offsets[cloud] as usize;
+                let alone = array(&whole[at * 3..(at + length) * 3], &[length, 3]);
+                let k = Value::integer(counts[cloud]);
+                (wanted, wanted_radii, _) = sampled(vec![alone, word("k"), k]);
+            }
+            wanted.resize(40, -1);
+            wanted_radii.resize(40, -1.0);
+            assert_eq!(indices[row.clone()], wanted, "cloud {cloud}");
+            assert_eq!(radii[row], wanted_radii, "cloud {cloud}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_of_a_batch_name_the_cloud() {
+    let of = |points: Value, rest: &[Value]| {
+        error("fps", [&[points, word("k"), Value::integer(1)], rest].concat()).0
+    };
+    let row = || array(&[0.0, 1.0, 2.0, 3.0], &[4, 1]);
+    let offsets = |all: &[i64]| of(row(), &[word("offsets"), integers(all)]);
+    assert_eq!(offsets(&[1, 4]), "offsets must begin at 0: got 1");
+    assert_eq!(offsets(&[0, 3]), "clouds must end at row 4, the number of points: got 3");
+    assert_eq!(offsets(&[0, 3, 2, 4]), "offsets must not fall: got 2 after 3");
+    assert_eq!(offsets(&[]), "offsets must be 0 and the end of each cloud: got none");
+    assert_eq!(offsets(&[0, -1, 4]), "offsets must be 0 or more: got -1");
+    let lengths = |points, all: &[i64]| of(points, &[word("lengths"), integers(all)]);
+    let text = "clouds must end at row 4, the number of points: got 5";
+    assert_eq!(lengths(row(), &[3, 2]), text);
+    let padded = || array(&[0.0, 1.0, 2.0, 3.0], &[2, 2, 1]);
+    assert_eq!(lengths(padded(), &[1]), "lengths of 2 clouds: got 1");
+    let text = "lengths must be from 0 to 2, the rows of a cloud: got 3";
+    assert_eq!(lengths(padded(), &[1, 3]), text);
+    let wrong = array(&[0.0, 1.0, f64::NAN, 3.0], &[2, 2, 1]);
+    let text = "cloud 1: 1 coordinates are NaN or infinite, the first of point 0";
+    assert_eq!(of(wrong, &[]), text);
+    let text = "cloud 0: start must be below 2, the number of points: got 2";
+    assert_eq!(of(padded(), &[word("start"), Value::integer(2)]), text);
+    let mask = array(&[1.0; 4], &[4]);
+    let text = "mask has shape (2 2), one for each point: got (4)";
+    assert_eq!(of(padded(), &[word("mask"), mask]), text);
+    let several = |points| error("fps", vec![points, word("k"), integers(&[1, 2, 1])]).0;
+    assert_eq!(several(row()), "k is one number for one cloud: got 3");
+    assert_eq!(several(padded()), "k is one number, or 2 for as many clouds: got 3");
+}
+
 fn ladder() -> Ladder {
     let off = || Decline::Off("test");
     Ladder::with_rungs(&Settings::default(), Some(Lanes::new(2)), Err(off()), Err(off()))

@@ -96,6 +96,7 @@ fn of_parameter(parameter: &'static Parameter, role: Role) -> Option<Offered> {
     let value = match parameter.kind {
         Kind::Flag => String::new(),
         Kind::Integer => "N".into(),
+        Kind::Each => "N|N,N,...".into(),
         Kind::Number => "X".into(),
         Kind::Text => "TEXT".into(),
         Kind::Pair | Kind::Shape | Kind::Integers | Kind::Index => "N,N,...".into(),

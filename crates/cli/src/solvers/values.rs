@@ -46,6 +46,7 @@ fn value(parameter: &Parameter, name: &str, text: &str) -> std::result::Result<V
     match parameter.kind {
         Kind::Flag => Ok(Value::True),
         Kind::Integer => text.parse().map(Value::integer).map_err(|_| wrong("an integer")),
+        Kind::Each => integers(text).ok_or_else(|| wrong("an integer, or several with commas")),
         Kind::Number => {
             let number = text.parse().map(|x| Value::Number(Number::F64(x)));
             number.map_err(|_| wrong("a number"))

@@ -1,6 +1,10 @@
 //! Lidar clouds (`.las` 1.0 to 1.4, uncompressed), read: coordinates in f64 as integer times scale plus
-//! offset, with the intensity and the class. A crate would bring calendars and identifiers for the
-//! header; the points need its fourteen numbers.
+//! offset, with the intensity and the class; and [written](write). A crate would bring calendars and
+//! identifiers for the header; the points need its fourteen numbers.
+
+mod write;
+
+pub use write::write;
 
 use super::{Column, Table, whole};
 use rung_array::Array;
@@ -21,6 +25,33 @@ const OFFSETS: usize = 155;
 const LONG_COUNT: usize = 247;
 /// The shortest header.
 const LEAST: usize = 227;
+
+/// A file as it came: its points are written back with everything that was said of them.
+#[derive(Debug)]
+pub struct Source {
+    /// All that stands before the points.
+    head: Vec<u8>,
+    /// Bytes of a point.
+    record: usize,
+    points: Vec<u8>,
+}
+
+impl Source {
+    /// These points of it, in this order.
+    ///
+    /// # Errors
+    /// No memory for them; a row that is not there.
+    pub fn chosen(&self, rows: &[i64]) -> Result<Source> {
+        let mut points =
+            memory::room(rows.len() * self.record, || format!("{} points", rows.len()))?;
+        let all = self.points.chunks_exact(self.record);
+        for &row in rows {
+            let point = usize::try_from(row).ok().and_then(|row| all.clone().nth(row));
+            points.extend_from_slice(point.ok_or_else(super::not_there)?);
+        }
+        Ok(Source { head: self.head.clone(), record: self.record, points })
+    }
+}
 
 /// The bytes of a point in each format.
 const RECORDS: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
@@ -58,7 +89,15 @@ pub fn read(path: &Path) -> Result<Table> {
     let classes: Vec<u8> = records().map(class).collect();
     columns.push(Column { name: "intensity".into(), cells: Array::vector(&intensities)? });
     columns.push(Column { name: "class".into(), cells: Array::vector(&classes)? });
-    Ok(Table::new(columns, false))
+    let mut table = Table::new(columns, false);
+    let end = header.points_at + header.count * header.record;
+    let source = Source {
+        head: bytes[..header.points_at].to_vec(),
+        record: header.record,
+        points: bytes[header.points_at..end].to_vec(),
+    };
+    table.las = Some(source.into());
+    Ok(table)
 }
 
 fn four(bytes: &[u8], at: usize) -> [u8; 4] {
