@@ -18,6 +18,9 @@ pub fn compile(kernel: &Kernel, variants: &Variants) -> Result<Vec<u32>> {
     // No half widths of the device's own and no subgroups: a text that needs either is refused, so
     // no device has to have them.
     let capabilities = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
+    if kernel.needs_tensor_cores() {
+        return Err(failed(kernel, "SPIR-V", "tensor cores are written as PTX alone".into()));
+    }
     let (module, info) = checked(kernel, variants, capabilities)?;
     let options = naga::back::spv::Options {
         lang_version: (1, 3),

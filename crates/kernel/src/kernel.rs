@@ -84,6 +84,11 @@ impl Kernel {
             || mentions(&self.text, "u64")
             || mentions(&self.text, "i64")
     }
+
+    /// Whether the text needs a device with tensor cores.
+    pub fn needs_tensor_cores(&self) -> bool {
+        crate::prelude::TENSOR_CORES.iter().any(|name| mentions(&self.text, name))
+    }
 }
 
 /// Whether `word` stands in `text` as a whole word.

@@ -3,9 +3,8 @@
 //!
 //! This crate runs nothing and knows no device; `rung-device` runs what it makes. Read `kernel`
 //! first, then `compile` and `cells`, then the templates: `map`, `broadcast`, `step`, `pick`,
-//! `fold`, `position`, `scan`, `sort`, `locate`, `windows`, `rows`, `product`, `triangular`,
-//! `fourier`, `quantized`, `fill`,
-//! `philox`.
+//! `fold`, `position`, `scan`, `sort`, `locate`, `windows`, `rows`, `product`, `tensor`,
+//! `triangular`, `fourier`, `quantized`, `fill`, `philox`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -22,5 +21,5 @@ pub use compile::{ENTRY_POINT, compile, compile_ptx};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
 pub use templates::{
     broadcast, fill, fold, fourier, locate, map, philox, pick, position, product, quantized, rows,
-    scan, sort, step, triangular, windows,
+    scan, sort, step, tensor, triangular, windows,
 };

@@ -14,7 +14,11 @@ struct Piece {
     text: fn(&Variants) -> &'static str,
 }
 
-const PIECES: [Piece; 21] = [
+/// What only tensor cores do: instructions that PTX has and WGSL has not.
+pub(crate) const TENSOR_CORES: [&str; 4] =
+    ["tensor_tf32", "tensor_bf16", "rounded_tf32", "pair_bf16"];
+
+const PIECES: [Piece; 22] = [
     Piece {
         names: &["fused_f32"],
         text: |v| match (v.software_fma_f32, v.without_f64) {
@@ -83,6 +87,7 @@ const PIECES: [Piece; 21] = [
     Piece { names: &["odd_f32"], text: |_| include_str!("prelude/odd_f32.wgsl") },
     Piece { names: &["double_of_whole"], text: |_| include_str!("prelude/double_of_whole.wgsl") },
     Piece { names: &["single_of_whole"], text: |_| include_str!("prelude/single_of_whole.wgsl") },
+    Piece { names: &TENSOR_CORES, text: |_| include_str!("prelude/tensor.wgsl") },
 ];
 
 /// The prelude functions that `text` calls, and those that they call.

@@ -1,5 +1,6 @@
 //! A naga compute module as PTX for NVIDIA's drivers: the lowest version and target that Rung
-//! serves (6.3, sm_75), whose text every later driver takes.
+//! serves (6.3, sm_75), whose text every later driver takes; higher ones only where a kernel uses
+//! what they brought (`tensor`).
 //!
 //! A small compiler: all calls are inlined, control flow becomes labels and predicates, values and
 //! variables are virtual registers. Variables that are indexed by what only a run knows stand in
@@ -22,6 +23,7 @@ mod layout;
 mod memory;
 mod statement;
 mod subgroup;
+mod tensor;
 mod text;
 
 use crate::kernel::PARAMETER_WORDS;
@@ -34,6 +36,8 @@ use statement::Frame;
 use std::fmt::Write;
 use text::{Class, Operand, Text};
 
+/// The version of PTX and the target.
+const HEAD: (&str, &str) = ("6.3", "sm_75");
 /// The local memory of the kernel.
 const STACK: &str = "stack";
 /// Invocations of a subgroup: every device of NVIDIA's has warps of 32.
@@ -56,6 +60,7 @@ pub(crate) fn write(module: &Module, info: &ModuleInfo, title: &str) -> Result<S
         buffers: Vec::new(),
         stack: 0,
         deepest: 0,
+        tensor_cores: false,
     };
     writer.place_globals()?;
     let [entry] = &module.entry_points[..] else {
@@ -82,6 +87,8 @@ pub(super) struct Writer<'m> {
     /// Bytes of local memory in use, and the most that were.
     stack: u32,
     deepest: u32,
+    /// Something needs a later target.
+    tensor_cores: bool,
 }
 
 impl<'m> Writer<'m> {
@@ -181,7 +188,9 @@ impl<'m> Writer<'m> {
         self.buffers.sort_unstable();
         // A program's own kernel may be called anything.
         let title = title.replace(char::is_control, " ");
-        let mut text = format!("// {title}\n.version 6.3\n.target sm_75\n.address_size 64\n\n");
+        let (version, target) = if self.tensor_cores { tensor::HEAD } else { HEAD };
+        let mut text =
+            format!("// {title}\n.version {version}\n.target {target}\n.address_size 64\n\n");
         text.push_str(&self.declarations);
         let _ = writeln!(text, ".visible .entry {entry}(");
         for letter in ["b", "n"] {

@@ -16,6 +16,7 @@ pub mod rows;
 pub mod scan;
 pub mod sort;
 pub mod step;
+pub mod tensor;
 pub mod triangular;
 pub mod windows;
 
@@ -80,6 +81,7 @@ pub(crate) mod tests {
             scan::tests::all(),
             sort::tests::all(),
             step::tests::all(),
+            tensor::tests::all(),
             triangular::tests::all(),
             windows::tests::all(),
         ]
@@ -91,7 +93,7 @@ pub(crate) mod tests {
 
     #[test]
     fn every_kernel_compiles_with_every_variant() {
-        for kernel in all() {
+        for kernel in all().into_iter().filter(|kernel| !kernel.needs_tensor_cores()) {
             for variants in [Variants::default(), Variants::SOFTWARE] {
                 compile(&kernel, &variants).unwrap();
             }

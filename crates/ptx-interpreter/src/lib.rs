@@ -6,16 +6,20 @@
 //! or that races: two invocations, one of them writing, with no barrier between. So does a barrier
 //! that not all invocations of a group reach. It knows nothing of `rung-kernel`; what it does not know
 //! is a fault with the instruction's text. Read `program` for the text, `opcodes` for what
-//! instructions compute, `memory` for the checks, `machine` for how warps run.
+//! instructions compute, `matrix` for the model of tensor cores, `memory` for the checks, `machine` for how
+//! warps run, `counts` for what a launch is told to have done.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod counts;
 mod machine;
+mod matrix;
 mod memory;
 mod opcodes;
 mod program;
 
-pub use machine::launch;
+pub use counts::Counts;
+pub use machine::{launch, launch_counted};
 pub use program::Program;
 
 use std::fmt;

@@ -3,6 +3,8 @@
 //! Groups run one after another: none may wait for another one, and races between them are found by
 //! the shadow, whatever the order.
 
+use crate::counts::{Counts, waits};
+use crate::matrix;
 use crate::memory::{Region, Who};
 use crate::opcodes::{Lanes, Pure};
 use crate::program::{
@@ -22,6 +24,26 @@ pub fn launch(
     buffers: &mut [Vec<u8>],
     words: &[u32],
 ) -> Result<(), Fault> {
+    run(program, groups, buffers, words, None).map(|_| ())
+}
+
+/// The same, and what it did.
+pub fn launch_counted(
+    program: &Program,
+    groups: [u32; 3],
+    buffers: &mut [Vec<u8>],
+    words: &[u32],
+) -> Result<Counts, Fault> {
+    run(program, groups, buffers, words, Some(Counts::default())).map(Option::unwrap_or_default)
+}
+
+fn run(
+    program: &Program,
+    groups: [u32; 3],
+    buffers: &mut [Vec<u8>],
+    words: &[u32],
+    counts: Option<Counts>,
+) -> Result<Option<Counts>, Fault> {
     if program.arguments != 2 * buffers.len() {
         let (wanted, got) = (program.arguments / 2, buffers.len());
         return Err(Fault(format!("{wanted} buffers are wanted, {got} came")));
@@ -30,12 +52,12 @@ pub fn launch(
     let global = buffers.iter_mut().map(|b| Region::of(std::mem::take(b))).collect();
     let tables = program.tables.iter().map(|t| Region::of(t.clone())).collect();
     let shared = Vec::new();
-    let mut memories = Memories { global, tables, shared, parameters };
+    let mut memories = Memories { global, tables, shared, parameters, counts };
     let result = every_group(program, groups, &mut memories);
     for (buffer, region) in buffers.iter_mut().zip(memories.global) {
         *buffer = region.bytes;
     }
-    result
+    result.map(|()| memories.counts)
 }
 
 /// Addresses, sizes, and 256 bytes of words.
@@ -59,6 +81,7 @@ struct Memories {
     tables: Vec<Region>,
     shared: Vec<Region>,
     parameters: Region,
+    counts: Option<Counts>,
 }
 
 fn every_group(program: &Program, groups: [u32; 3], memories: &mut Memories) -> Outcome<()> {
@@ -182,6 +205,9 @@ impl Warp {
             let instruction = instruction.ok_or_else(|| Fault("the text ends".into()))?;
             let active = self.guarded(instruction, mask);
             let active = active.map_err(|e| self.told(program, instruction, place, e))?;
+            if let Some(counts) = &mut memories.counts {
+                self.count(program, instruction, active, counts);
+            }
             match instruction.operation {
                 Operation::Branch(to) if active == mask => at = to,
                 Operation::Branch(_) if active == 0 => at += 1,
@@ -299,7 +325,7 @@ impl Warp {
                     self.set(*to, lane, low | high << 32);
                 }
             }
-            Operation::Shuffle { .. } | Operation::Vote { .. } => {
+            Operation::Shuffle { .. } | Operation::Vote { .. } | Operation::Matrix { .. } => {
                 self.across(&instruction.operation, mask)?;
             }
             Operation::Barrier => {
@@ -459,9 +485,50 @@ impl Warp {
                 };
                 (0..LANES).for_each(|lane| self.set(*to, lane, value));
             }
+            Operation::Matrix { kind, to, from } => {
+                self.all_defined(from, mask)?;
+                let lanes: [Lanes; 10] =
+                    from.map(|source| std::array::from_fn(|lane| self.value(source, lane)));
+                let [a0, a1, a2, a3, b0, b1, c @ ..] = lanes;
+                let result = matrix::product(*kind, &[a0, a1, a2, a3], &[b0, b1], &c);
+                for (to, result) in to.iter().zip(&result) {
+                    self.keep(*to, mask, result);
+                }
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Adds what an instruction does in these lanes.
+    fn count(&self, program: &Program, instruction: &Instruction, mask: u32, counts: &mut Counts) {
+        let active = u64::from(mask.count_ones());
+        counts.flops += instruction.flops * active;
+        let (at, bytes, stores) = match &instruction.operation {
+            Operation::Load { at, bytes, to, .. } => (at, bytes * to.len(), false),
+            Operation::Store { at, bytes, from, .. } => (at, bytes * from.len(), true),
+            Operation::Atomic { at, bytes, .. } => (at, *bytes, true),
+            _ => return,
+        };
+        match (at.space, stores) {
+            (Space::Global, false) => counts.read += active * bytes as u64,
+            (Space::Global, true) => counts.written += active * bytes as u64,
+            (Space::Shared, false) => counts.shared_loads += active,
+            (Space::Shared, true) => counts.shared_stores += active,
+            _ => return,
+        }
+        if at.space == Space::Shared {
+            let address = |lane: usize| {
+                let base = self.value(at.base, lane) as u32;
+                (mask >> lane & 1 == 1).then_some(base.wrapping_add(at.distance as u32))
+            };
+            let waited = waits(&std::array::from_fn(address), bytes);
+            counts.conflicts += waited;
+            if waited > 0 && counts.first_conflict.is_none() {
+                let line = &program.lines[instruction.line];
+                counts.first_conflict = Some(format!("line {}: {line}", instruction.line + 1));
+            }
+        }
     }
 
     /// The variable or buffer of an access, and the byte in it.

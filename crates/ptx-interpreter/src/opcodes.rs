@@ -307,6 +307,9 @@ const OTHERS: &[Row] = &[
     ("cvt.rn.f32.f64", 1, each!(|x| single_bits(double(x[0]) as f32))),
     ("cvt.rn.f16.f64", 1, each!(|x| half_bits(f16::from_f64(double(x[0]))))),
     ("cvt.rn.f16.f32", 1, each!(|x| half_bits(f16::from_f32(single(x[0]))))),
+    ("cvt.rna.tf32.f32", 1, each!(|x| tf32(x[0] as u32).into())),
+    // The first source is the upper half.
+    ("cvt.rn.bf16x2.f32", 2, each!(|x| u64::from(bf16(x[0])) << 16 | u64::from(bf16(x[1])))),
     ("cvt.rn.f64.s32", 1, each!(|x| double_bits(x[0] as i32 as f64))),
     ("cvt.rn.f64.u32", 1, each!(|x| double_bits(x[0] as u32 as f64))),
     ("cvt.rn.f64.s64", 1, each!(|x| double_bits(x[0] as i64 as f64))),
@@ -383,6 +386,29 @@ pub(crate) fn exchange(name: &str) -> Option<Pure> {
         "add" => pure(&format!("add.{}", kind.replace('u', "s")), 2),
         _ => pure(name, 2),
     }
+}
+
+/// Floating-point operations of an opcode.
+pub(crate) fn flops(opcode: &str) -> u64 {
+    let mut parts = opcode.split('.');
+    let rounded = opcode.contains(".rn.f") && !opcode.starts_with("cvt");
+    match parts.next() {
+        Some("fma") => 2,
+        Some("add" | "sub" | "mul" | "div" | "sqrt") if rounded => 1,
+        _ => 0,
+    }
+}
+
+/// To nearest with 10 bits after the point, ties away from zero; the low 13 bits are zeros.
+fn tf32(bits: u32) -> u32 {
+    match f32::from_bits(bits).is_nan() {
+        true => 0x7fff_ffff,
+        false => bits.wrapping_add(0x1000) & 0xffff_e000,
+    }
+}
+
+fn bf16(bits: u64) -> u16 {
+    half::bf16::from_f32(single(bits)).to_bits()
 }
 
 fn top(x: u64) -> u64 {

@@ -4,6 +4,7 @@
 //! 2^20 more buffers, a shared variable's at its number times 2^20. So what leaves one variable
 //! reaches no other.
 
+use crate::matrix::Kind;
 use crate::opcodes::{self, Pure};
 use crate::{Fault, Outcome};
 use std::collections::HashMap;
@@ -35,6 +36,8 @@ pub(crate) struct Instruction {
     pub(crate) guard: Option<(usize, bool)>,
     pub(crate) operation: Operation,
     pub(crate) line: usize,
+    /// Floating-point operations of a lane.
+    pub(crate) flops: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +105,12 @@ pub(crate) enum Operation {
         how: Vote,
         to: usize,
         from: Source,
+    },
+    /// A product of matrices in the registers of a warp: a, b and what it is added to.
+    Matrix {
+        kind: Kind,
+        to: [usize; 4],
+        from: [Source; 10],
     },
     Split {
         to: [usize; 2],
@@ -185,9 +194,8 @@ impl Program {
         }
         program.registers = names.registers.len();
         for (line, text) in instructions {
-            let (guard, operation) =
-                instruction(&text, &names).map_err(|e| Fault(format!("{}: {text}", e.0)))?;
-            program.code.push(Instruction { guard, operation, line });
+            let instruction = instruction(&text, line, &names);
+            program.code.push(instruction.map_err(|e| Fault(format!("{}: {text}", e.0)))?);
         }
         Ok(program)
     }
@@ -331,9 +339,7 @@ fn list(text: &str) -> Vec<&str> {
     text.trim_start_matches('{').trim_end_matches('}').split(',').map(str::trim).collect()
 }
 
-type Guarded = (Option<(usize, bool)>, Operation);
-
-fn instruction(text: &str, names: &Names) -> Outcome<Guarded> {
+fn instruction(text: &str, line: usize, names: &Names) -> Outcome<Instruction> {
     let (guard, text) = match text.strip_prefix('@') {
         Some(rest) => {
             let (guard, rest) = rest.split_once(' ').ok_or_else(|| Fault("a guard".into()))?;
@@ -343,8 +349,18 @@ fn instruction(text: &str, names: &Names) -> Outcome<Guarded> {
         None => (None, text),
     };
     let (opcode, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let operation = operation(opcode, rest, names)?;
+    let flops = match &operation {
+        // Of 16 x 8 cells, a lane's part.
+        Operation::Matrix { kind, .. } => 8 * kind.steps() as u64,
+        _ => opcodes::flops(opcode),
+    };
+    Ok(Instruction { guard, operation, line, flops })
+}
+
+fn operation(opcode: &str, rest: &str, names: &Names) -> Outcome<Operation> {
     let operands = operands(rest);
-    let operation = match opcode.split('.').next().unwrap_or("") {
+    Ok(match opcode.split('.').next().unwrap_or("") {
         "bra" => {
             let at = names.labels.get(&operands[0]);
             Operation::Branch(*at.ok_or_else(|| Fault(format!("no label {rest}")))?)
@@ -356,6 +372,7 @@ fn instruction(text: &str, names: &Names) -> Outcome<Guarded> {
         "atom" => atomic(opcode, &operands, names)?,
         "shfl" => shuffle(opcode, &operands, names)?,
         "vote" => vote(opcode, &operands, names)?,
+        "mma" => matrix(opcode, &operands, names)?,
         "mov" if rest.contains('{') || special(&operands[1]).is_some() => moved(&operands, names)?,
         _ => {
             let sources: Outcome<Vec<Source>> =
@@ -364,8 +381,21 @@ fn instruction(text: &str, names: &Names) -> Outcome<Guarded> {
                 .ok_or_else(|| Fault(format!("no opcode {opcode}")))?;
             Operation::Pure { compute, to: names.register(&operands[0])?, from: sources? }
         }
-    };
-    Ok((guard, operation))
+    })
+}
+
+fn matrix(opcode: &str, operands: &[String], names: &Names) -> Outcome<Operation> {
+    let missing = || Fault(format!("no opcode {opcode} of these operands"));
+    let kind = Kind::of(opcode).ok_or_else(missing)?;
+    let [to, sources @ ..] = operands else { return Err(missing()) };
+    let to: Outcome<Vec<usize>> = list(to).into_iter().map(|r| names.register(r)).collect();
+    let from: Outcome<Vec<Source>> =
+        sources.iter().flat_map(|l| list(l)).map(|r| names.source(r)).collect();
+    Ok(Operation::Matrix {
+        kind,
+        to: to?.try_into().map_err(|_| missing())?,
+        from: from?.try_into().map_err(|_| missing())?,
+    })
 }
 
 /// The moves that take or make two registers, or read what an invocation is.

@@ -313,6 +313,9 @@ impl<'m> Writer<'m> {
     /// A call in place: what the function gives, in registers.
     fn call(&mut self, handle: Handle<Function>, arguments: Vec<Value>) -> Outcome<Vec<Operand>> {
         let function = &self.module.functions[handle];
+        if let Some(results) = self.tensor(function.name.as_deref(), &arguments)? {
+            return Ok(results);
+        }
         let stack = self.stack;
         let info = &self.info[handle];
         let mut frame = Frame::new(self, function, info, Some(handle), arguments)?;

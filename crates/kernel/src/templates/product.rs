@@ -120,7 +120,6 @@ pub struct Epilogue<'a> {
 /// Buffers: a, b, the epilogue's arrays, out.
 pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<Kernel> {
     let computed = Computed::holding(types.wanted);
-    let reads = epilogue.map_or(&[][..], |e| e.reads);
     let read =
         |stored, buffer: &str, at: &str| cells::read(stored, types.wanted, computed, buffer, at);
     let from_a = "from_left + (first_row + row) * parameter(8u) + (start + step) * parameter(9u)";
@@ -148,21 +147,32 @@ pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<K
             ("store", &registers.stored()),
         ],
     );
+    Ok(Kernel {
+        key: key_of(types, tile, epilogue),
+        text: cell + &text,
+        workgroup: [GROUP as u32, GROUP as u32, 1],
+        bindings: bindings(types, epilogue).collect(),
+        parameter_words: words(epilogue, computed)?,
+    })
+}
+
+/// Those of a, b, the epilogue's arrays, out.
+pub(super) fn bindings<'a>(
+    types: Types,
+    epilogue: Option<&Epilogue<'a>>,
+) -> impl Iterator<Item = Binding> + use<'a> {
+    let reads = epilogue.map_or(&[][..], |e| e.reads);
     let arrays = reads.iter().filter_map(|read| match read {
         Read::Array { stored, .. } => Some(Binding::read(*stored)),
         Read::Number => None,
     });
     let operands = types.stored.map(Binding::read).into_iter().chain(arrays);
-    Ok(Kernel {
-        key: key_of(types, tile, epilogue),
-        text: cell + &text,
-        workgroup: [GROUP as u32, GROUP as u32, 1],
-        bindings: operands.chain([Binding::write_single(types.writes)]).collect(),
-        parameter_words: words(reads, computed)?,
-    })
+    operands.chain([Binding::write_single(types.writes)])
 }
 
-fn words(reads: &[Read], computed: Computed) -> Result<usize> {
+/// Words of parameters of a launch.
+pub(super) fn words(epilogue: Option<&Epilogue>, computed: Computed) -> Result<usize> {
+    let reads = epilogue.map_or(&[][..], |e| e.reads);
     let more: usize = reads
         .iter()
         .map(|read| match read {
@@ -176,7 +186,7 @@ fn words(reads: &[Read], computed: Computed) -> Result<usize> {
     }
 }
 
-fn key_of(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> String {
+pub(super) fn key_of(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> String {
     let [a, b] = types.stored;
     let mut key = format!("product {a} {b} as {} to {} {tile:?}", types.wanted, types.writes);
     if let Some(epilogue) = epilogue {
@@ -192,7 +202,11 @@ fn key_of(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> String {
 }
 
 /// `fn finished(total, batch, row, column)` and what it calls: the cell as it is stored.
-fn finished(types: Types, computed: Computed, epilogue: Option<&Epilogue>) -> Result<String> {
+pub(super) fn finished(
+    types: Types,
+    computed: Computed,
+    epilogue: Option<&Epilogue>,
+) -> Result<String> {
     let (mut text, mut value, mut out) = (String::new(), String::from("total"), 2);
     if let Some(epilogue) = epilogue {
         let mut arguments = vec!["total".to_string()];

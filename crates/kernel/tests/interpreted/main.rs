@@ -19,5 +19,6 @@ mod others;
 #[path = "../../../device/tests/lavapipe/product.rs"]
 mod product;
 mod support;
+mod tensor;
 #[path = "../../../device/tests/lavapipe/triangular.rs"]
 mod triangular;

@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Bytes that a kernel may spill: the gradient of layer norm in f64 spills 32 on sm_89, no other any.
-const SPILLS: u32 = 32;
+/// Bytes that a kernel may spill: the gradient of layer norm in f64 spills 64 on sm_100 and 32 on sm_89,
+/// no other any.
+const SPILLS: u32 = 64;
 /// Every architecture from compute capability 7.5 on.
 const TARGETS: [u32; 9] = [75, 80, 86, 89, 90, 100, 110, 120, 121];
 
@@ -29,9 +30,12 @@ fn tool(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Kernels as one module, each under its number's name, so that the assembler starts once.
+/// Kernels as one module, each under its number's name, so that the assembler starts once. It has the
+/// highest version and target that one of them asks for.
 fn module(kernels: &[(usize, &Kernel)]) -> String {
-    let mut all = String::from(".version 6.3\n.target sm_75\n.address_size 64\n");
+    let later = kernels.iter().any(|(_, kernel)| kernel.needs_tensor_cores());
+    let (version, target) = if later { crate::ptx::tensor::HEAD } else { crate::ptx::HEAD };
+    let mut all = format!(".version {version}\n.target {target}\n.address_size 64\n");
     for (i, kernel) in kernels {
         let text = compile_ptx(kernel, &Variants::default()).unwrap();
         let body: Vec<&str> = text.lines().filter(|line| !is_head(line)).collect();
@@ -100,8 +104,11 @@ fn every_kernel_is_assembled_for_every_target() {
     let folder = folder("ptxas");
     for (t, target) in TARGETS.into_iter().enumerate() {
         let numbered = kernels.iter().enumerate();
-        let taken: Vec<(usize, &Kernel)> =
-            numbered.filter(|(i, _)| every || t == 0 || i % 8 == t - 1).collect();
+        let asked = |i: usize, kernel: &Kernel| match kernel.needs_tensor_cores() {
+            true => target >= 80 && (every || i % 4 == t % 4),
+            false => every || t == 0 || i % 8 == t - 1,
+        };
+        let taken: Vec<(usize, &Kernel)> = numbered.filter(|(i, k)| asked(*i, k)).collect();
         let uses = assemble(&ptxas, target, &module(&taken), &folder.join("all.cubin"));
         for (i, kernel) in taken {
             let used = &uses[&i];
@@ -109,7 +116,8 @@ fn every_kernel_is_assembled_for_every_target() {
                 "sm_{target} {:3} registers, {:5} bytes shared, {} spilled: {}",
                 used.registers, used.shared, used.spills, kernel.key
             );
-            assert!(used.spills <= SPILLS, "{} for sm_{target}", kernel.key);
+            let spills = used.spills;
+            assert!(spills <= SPILLS, "{} for sm_{target}: {spills} bytes", kernel.key);
             let threads: u32 = kernel.workgroup.iter().product();
             assert!(used.registers * threads <= 65_536, "{} for sm_{target}", kernel.key);
             assert!(used.shared <= 48 << 10, "{} for sm_{target}", kernel.key);
@@ -185,7 +193,7 @@ fn nothing_fused_in_the_library(ptxas: &Path, nvdisasm: &Path, cubin: &Path) {
     let kernels = templates::tests::all();
     let apart = |kernel: &Kernel| {
         let text = compile_ptx(kernel, &Variants::default()).unwrap();
-        !["fma.", "div.rn", "sqrt."].iter().any(|name| text.contains(name))
+        !["fma.", "div.rn", "sqrt.", "mma."].iter().any(|name| text.contains(name))
     };
     let taken: Vec<(usize, &Kernel)> =
         kernels.iter().enumerate().filter(|(i, k)| i % 4 == 0 && apart(k)).collect();
