@@ -77,6 +77,51 @@ fn a_program_runs_on_the_card_to_the_same_bits() {
     assert_eq!((verified.out, verified.err.as_str()), (wanted, ""));
 }
 
+/// Products of odd sizes, turned over, stacked, of half widths, and with what follows them.
+const PRODUCTS: &str = r#"
+(let* ((a (la:astype (la:reshape (la:sin (la:linspace -9 9 (* 67 131))) '(67 131)) 'single-float))
+       (b (la:astype (la:reshape (la:cos (la:linspace -7 5 (* 131 66))) '(131 66)) 'single-float))
+       (s (la:astype (la:reshape (la:sin (la:linspace 1 5 (* 3 33 40))) '(3 33 40)) 'single-float))
+       (h (la:astype a 'la:bfloat16)))
+  (mapc #'rung:send (list a b s h))
+  (print (la:sum (la:matmul a b)))
+  (print (la:sum (la:matmul (la:transpose b) (la:transpose a))))
+  (print (la:sum (la:matmul s (la:transpose s :axes '(0 2 1)))))
+  (print (la:sum (la:matmul (la:transpose h) h)))
+  (print (la:sum (la:add (la:matmul a b) 1))))
+"#;
+
+/// From compute capability 8.0 on, within the bound that `--on-decline=verify` checks; below it the same
+/// bits as ever, and explain says why.
+#[test]
+fn products_run_on_tensor_cores_where_they_are_asked_for() {
+    let folder = Folder::new();
+    folder.file("products.lisp", PRODUCTS);
+    let driver = library(&folder, None);
+    let here = ran(rung(&folder).arg("products.lisp").output().unwrap()).out;
+    let numbers = |text: &str| -> Vec<f64> {
+        text.split_whitespace().map(|x| x.replace('d', "e").parse().unwrap()).collect()
+    };
+    for precision in ["tf32", "bf16"] {
+        let flag = format!("--precision={precision}");
+        let words = ["products.lisp", "--gpu", &flag, "--explain"];
+        let there = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "80")], &words);
+        assert_ne!(there.out, here, "{}", there.err);
+        for (x, y) in numbers(&there.out).into_iter().zip(numbers(&here)) {
+            assert!((x - y).abs() < 0.02 * y.abs().max(30.0), "{precision}: {x} and {y}");
+        }
+        let said = format!("device {precision} on tensor cores");
+        assert!(there.err.matches(&said).count() >= 5, "{}", there.err);
+        let words = ["products.lisp", "--gpu", &flag, "--on-decline=verify"];
+        let verified = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "90")], &words);
+        assert_eq!((verified.code, verified.err.as_str()), (Some(0), ""), "{precision}");
+        let words = ["products.lisp", "--gpu", &flag, "--explain"];
+        let older = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "75")], &words);
+        assert_eq!(older.out, here);
+        assert!(older.err.contains("device strict, no tensor cores"), "{}", older.err);
+    }
+}
+
 /// What `rung doctor` tests: the samples of every operation with a kernel, bit for bit.
 #[test]
 fn every_operation_gives_the_definition_s_bits_on_the_card() {

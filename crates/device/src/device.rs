@@ -125,6 +125,8 @@ pub struct Info {
     pub f16: bool,
     /// Kernels may use subgroup operations.
     pub subgroups: bool,
+    /// Kernels may use tensor cores: `Kernel::needs_tensor_cores`.
+    pub tensor_cores: bool,
     /// Most bytes of a buffer that one kernel can see.
     pub max_binding: u64,
     /// Most bytes of one buffer.
@@ -230,6 +232,10 @@ pub(crate) fn check_launch(info: &Info, launch: &Launch, buffers: &[&Buffer]) ->
         || launch.parameters.len() > rung_kernel::kernel::PARAMETER_WORDS
     {
         let text = format!("kernel {}: wrong number of buffers or parameters", kernel.key);
+        return Err(Failure::new(FailureCode::Compile, text));
+    }
+    if kernel.needs_tensor_cores() && !info.tensor_cores {
+        let text = format!("kernel {}: no tensor cores on {}", kernel.key, info.backend);
         return Err(Failure::new(FailureCode::Compile, text));
     }
     let invocations: u32 = kernel.workgroup.iter().product();

@@ -15,7 +15,7 @@ use crate::costs::{self, Costs, key::Key};
 use crate::decline::{Answer, Decline, Rung};
 use crate::discover::{find_device, find_library};
 use crate::explain::{Calls, Outcome, What, take_packed};
-use crate::product;
+use crate::product::{self, Mode};
 use crate::record::{Entry, Exactness, Op, Part, Quick};
 use crate::resident::{self, comes_home};
 use crate::round_trip::KernelCache;
@@ -373,7 +373,7 @@ impl Ladder {
             self.calls.add(Outcome {
                 what: What::of(call),
                 rung,
-                mode: self.mode(call, rung),
+                mode: self.mode(call, rung).map(Mode::name),
                 declines: &declines,
                 time: start.elapsed(),
                 up: self.counted.up - before.up,
@@ -432,7 +432,7 @@ impl Ladder {
                 (None, _) => Ok(Answer::Declined(Decline::Without(self.no_lanes()))),
                 (_, Entry::None(reason)) => Ok(Answer::Declined(Decline::NoKernel(reason))),
                 (Some(lanes), Entry::Has(kernel)) => match self.mode(call, rung) {
-                    Some("bf16") => product::lanes_bf16(call, lanes),
+                    Some(Mode::Bf16) => product::lanes_bf16(call, lanes),
                     _ => kernel(call, lanes),
                 },
             },
@@ -448,8 +448,9 @@ impl Ladder {
     }
 
     /// How a rung runs this call, where `--precision` asks for less than strict.
-    fn mode(&self, call: &Call, rung: Rung) -> Option<&'static str> {
-        product::mode(call, rung, self.settings.precision.value)
+    fn mode(&self, call: &Call, rung: Rung) -> Option<Mode> {
+        let cores = self.device.as_ref().is_ok_and(|device| device.info().tensor_cores);
+        product::mode(call, rung, self.settings.precision.value, cores)
     }
 
     fn offer_library(&self, call: &Call) -> Result<Answer> {
@@ -523,11 +524,9 @@ impl Ladder {
             OnDecline::Verify => {
                 call.settle()?;
                 let foreign = rung == Rung::Library && call.op.exact == Exactness::LibraryOrder;
-                let rounding = match self.mode(call, rung) {
-                    Some("bf16") => Some(2f64.powi(-8)),
-                    _ => foreign.then_some(0.0),
-                };
-                verify::against_portable(call, rung, raw, rounding)
+                let bound = self.mode(call, rung).and_then(|mode| mode.bound(call));
+                let bound = bound.or(foreign.then_some(0.0));
+                verify::against_portable(call, rung, raw, bound)
             }
             OnDecline::Warn => {
                 for (rung, decline) in declines {

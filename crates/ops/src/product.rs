@@ -7,8 +7,10 @@
 
 mod device;
 mod library;
+mod mode;
 
 pub(crate) use device::{Following, tiles};
+pub use mode::{Mode, mode};
 
 use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{
@@ -22,7 +24,7 @@ use crate::record::{
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number, Offsets, View};
-use rung_base::{Element, ElementType, Error, ErrorKind, Precision, Result, Shape, memory};
+use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::{Float, Lanes, Stored, matvec, small};
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
@@ -450,22 +452,6 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
         (Form::Cells, ElementType::F32) => lanes_cells::<f32>(call, lanes),
         (Form::Cells, _) => lanes_cells::<f64>(call, lanes),
         (Form::Folds, _) => with_floats!(call, A, B => lanes_folds::<A, B>(call, p, lanes)),
-    }
-}
-
-/// How a rung ran this call, where `--precision` asks for less than strict: a product of singles
-/// may round its operands to bf16 on the lanes; no device kernel does, and none has tf32.
-pub fn mode(call: &Call, rung: Rung, precision: Precision) -> Option<&'static str> {
-    let Detail::Product(Product { form: Form::Cells, .. }) = call.detail else { return None };
-    if call.operands[0].element_type() != ElementType::F32 {
-        return None;
-    }
-    match (precision, rung) {
-        (Precision::Bf16, Rung::Lanes) => Some("bf16"),
-        (Precision::Tf32 | Precision::Bf16, Rung::Lanes | Rung::Portable | Rung::Device) => {
-            Some("strict")
-        }
-        _ => None,
     }
 }
 

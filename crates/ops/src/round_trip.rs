@@ -6,7 +6,7 @@
 use crate::call::Call;
 use crate::decline::{Answer, Decline};
 use rung_array::Array;
-use rung_base::{Element, ElementType, Result, Shape};
+use rung_base::{Element, ElementType, Precision, Result, Shape};
 use rung_dense::fourier::Direction;
 use rung_device::{Buffer, Failure, FailureCode, Held, Layout, Residency};
 use rung_kernel::broadcast::{self, Read, Signature};
@@ -18,6 +18,7 @@ use rung_kernel::product::{Tile, Types as ProductTypes};
 use rung_kernel::quantized::Kernels as QuantizedKernels;
 use rung_kernel::scan::{Kernels as ScanKernels, Scan};
 use rung_kernel::sort::Kernels as SortKernels;
+use rung_kernel::tensor::Rounding;
 use rung_kernel::triangular::Kernels as TriangularKernels;
 use rung_kernel::{Kernel, Launch};
 use smallvec::SmallVec;
@@ -37,8 +38,8 @@ pub use pointwise::{Piece, Traces};
 type Key = (&'static str, ElementType, &'static str);
 /// A definition by its name and formula, what it computes in, and the types of its operands.
 type Pointwise = (Cow<'static, str>, &'static str, Computed, Signature);
-/// A product: its types and tile, what follows it and what that reads.
-type ProductKey = (ProductTypes, Tile, String, SmallVec<[Read; 4]>);
+/// A product: its types, tile and rounding, what follows it and what that reads.
+type ProductKey = (ProductTypes, Tile, Option<Rounding>, String, SmallVec<[Read; 4]>);
 
 /// The kernels made so far: one for each key, whatever the shapes.
 #[derive(Default)]
@@ -106,6 +107,7 @@ impl KernelCache {
 pub struct RoundTrip<'a> {
     residency: &'a Residency,
     cache: &'a KernelCache,
+    precision: Precision,
 }
 
 /// A buffer of a launch.
@@ -194,9 +196,29 @@ impl<'a> Placed<'a> {
 
 type Outcome<T> = std::result::Result<T, Failure>;
 
+/// What a device rounds the operands of a product of singles to, where that was asked for and it has
+/// tensor cores.
+pub(crate) fn rounding(precision: Precision, tensor_cores: bool) -> Option<Rounding> {
+    match precision {
+        Precision::Tf32 if tensor_cores => Some(Rounding::Tf32),
+        Precision::Bf16 if tensor_cores => Some(Rounding::Bf16),
+        _ => None,
+    }
+}
+
 impl<'a> RoundTrip<'a> {
     pub fn new(residency: &'a Residency, cache: &'a KernelCache) -> RoundTrip<'a> {
-        RoundTrip { residency, cache }
+        RoundTrip { residency, cache, precision: Precision::Strict }
+    }
+
+    /// The same for products that may be less exact.
+    pub fn asking(self, precision: Precision) -> RoundTrip<'a> {
+        RoundTrip { precision, ..self }
+    }
+
+    /// What products of singles round their operands to here.
+    pub fn rounding(&self) -> Option<Rounding> {
+        rounding(self.precision, self.residency.device().info().tensor_cores)
     }
 
     /// The kernel of this call's operation and operand type in one template, made when it is first

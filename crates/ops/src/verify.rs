@@ -7,14 +7,10 @@ use crate::record::Exactness;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result};
 
-/// Fails with the first element that differs. `rounding`: a foreign order of additions, within
-/// 2 k u sum |a b| (spec acceleration 8), over operands that were rounded by as much, or by 0.
-pub fn against_portable(
-    call: &Call,
-    rung: Rung,
-    raw: &Outputs,
-    rounding: Option<f64>,
-) -> Result<()> {
+/// Fails with the first element that differs. `beside`: a foreign order of additions, within
+/// 2 k u sum |a b| (spec acceleration 8), and so much of sum |a b| beside it for operands that were
+/// rounded, or 0.
+pub fn against_portable(call: &Call, rung: Rung, raw: &Outputs, beside: Option<f64>) -> Result<()> {
     for array in call.operands.iter().chain(raw) {
         array.home()?;
     }
@@ -25,12 +21,12 @@ pub fn against_portable(
     for ((raw, wanted), result) in raw.iter().zip(&wanted).zip(types) {
         // A rung may have narrowed to the result's type already.
         let narrowed = |a: &Array| narrow(a.clone(), result);
-        let difference = match rounding {
+        let difference = match beside {
             None if rung == Rung::Device && call.op.exact == Exactness::Kept => {
                 first_far(call, &narrowed(raw)?, &narrowed(wanted)?)?
             }
             None => first_difference(&narrowed(raw)?, &narrowed(wanted)?),
-            Some(rounding) => first_outside_bound(call, raw, wanted, rounding)?,
+            Some(beside) => first_outside_bound(call, raw, wanted, beside)?,
         };
         if let Some(at) = difference {
             return Err(differ(call, rung, raw, wanted, at));
@@ -57,16 +53,23 @@ pub fn first_outside_bound(
     call: &Call,
     raw: &Array,
     wanted: &Array,
-    rounding: f64,
+    beside: f64,
 ) -> Result<Option<usize>> {
     let Detail::Product(product) = call.detail else { return Ok(first_difference(raw, wanted)) };
     let magnitudes = absolute_product(call)?;
     let unit = if call.shown_type() == ElementType::F64 { 2f64.powi(-53) } else { 2f64.powi(-24) };
-    let factor = 2.0 * product.inner as f64 * unit + rounding * (2.0 + rounding);
+    let factor = 2.0 * product.inner as f64 * unit + beside;
+    // A device has narrowed to the result's type already.
+    let narrowed = match raw.element_type() {
+        ElementType::BF16 => 2f64.powi(-8),
+        ElementType::F16 => 2f64.powi(-10),
+        _ => 0.0,
+    };
     let mut triples = raw.numbers().zip(wanted.numbers()).zip(magnitudes.numbers());
     Ok(triples.position(|((x, y), magnitude)| {
         let (x, y) = (x.to_f64(), y.to_f64());
-        let close = (x - y).abs() <= factor * magnitude.to_f64();
+        let magnitude = magnitude.to_f64();
+        let close = (x - y).abs() <= factor * magnitude + narrowed * (1.0 + factor) * magnitude;
         // Infinities and NaN come out of any order of the same sums, or of none.
         let both_infinite = !x.is_finite() && !y.is_finite();
         !close && x != y && !both_infinite

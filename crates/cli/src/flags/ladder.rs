@@ -244,7 +244,7 @@ pub const NUMBERS: &[Flag] = &[
         variable: Some("RUNG_PRECISION"),
         key: Some("precision"),
         group: Group::Numbers,
-        summary: "strict: f32 means f32; bf16: products may round singles to bf16",
+        summary: "what products may round singles to; strict: f32 means f32",
         apply: |request, given, origin| {
             let precision = match given.text() {
                 "bf16" => Precision::Bf16,

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 
 /// The least compute capability: Turing's.
 const LEAST: (i32, i32) = (7, 5);
+/// The least with `mma.sync` of tf32 and bf16: Ampere's.
+const TENSOR_CORES: (i32, i32) = (8, 0);
 /// Bytes of the first allocation.
 const TRIAL: usize = 4096;
 
@@ -123,6 +125,7 @@ impl About {
             i64: !variants.without_i64,
             f16: true,
             subgroups: true,
+            tensor_cores: self.capability >= TENSOR_CORES,
             max_binding: self.memory,
             max_buffer: self.memory,
             max_buffers: 32,

@@ -87,6 +87,7 @@ fn describe(
         i64,
         f16: features.contains(wgpu::Features::SHADER_F16),
         subgroups: features.contains(wgpu::Features::SUBGROUP),
+        tensor_cores: false,
         max_binding: limits.max_storage_buffer_binding_size,
         max_buffer: limits.max_buffer_size,
         max_buffers: limits.max_storage_buffers_per_shader_stage,

@@ -31,6 +31,7 @@ impl Idle {
             i64: true,
             f16: true,
             subgroups: true,
+            tensor_cores: false,
             max_binding: 1 << 30,
             max_buffer: 1 << 30,
             max_buffers: 8,

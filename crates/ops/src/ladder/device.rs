@@ -85,7 +85,8 @@ impl Ladder {
                 return declined(Decline::Slower { here, there });
             }
         }
-        (member.run)(call, &RoundTrip::new(residency, &self.kernels))
+        let trip = RoundTrip::new(residency, &self.kernels);
+        (member.run)(call, &trip.asking(self.settings.precision.value))
     }
 
     /// The estimate of the fastest rung of this run that comes after the device.

@@ -8,6 +8,7 @@ use crate::call::{Call, Detail, Form, Prepared};
 use crate::chain;
 use crate::decline::{Answer, Decline, Rung};
 use crate::explain::{Outcome, take_packed};
+use crate::product::Mode;
 use crate::record::{NO_LIBRARY, Offer, Part};
 use crate::resident::{self, Standing};
 use crate::round_trip::RoundTrip;
@@ -36,9 +37,12 @@ impl Ladder {
             self.count_between();
             Instant::now()
         });
+        let mut mode = None;
         let (rung, result) = match operands.iter().all(|x| self.is_quick(x)) {
             _ if steps.iter().any(is_product) => {
-                (Rung::Device, self.product_on_device(steps, operands)?)
+                let (how, result) = self.product_on_device(steps, operands)?;
+                mode = how;
+                (Rung::Device, result)
             }
             true => {
                 let lanes = self.lanes.as_ref()?;
@@ -59,7 +63,7 @@ impl Ladder {
             self.calls.add(Outcome {
                 what: chain::what(steps, operands, array),
                 rung,
-                mode: None,
+                mode: mode.map(Mode::name),
                 declines: &declines,
                 time: start.elapsed(),
                 up: now.up - before.up,
@@ -98,7 +102,7 @@ impl Ladder {
         &mut self,
         steps: &[chain::Step],
         operands: &[Part],
-    ) -> Option<Result<Array>> {
+    ) -> Option<(Option<Mode>, Result<Array>)> {
         let residency = self.residency.as_ref()?;
         let after = chain::after_product(steps)?;
         let (Part::Array(a), Part::Array(b)) =
@@ -126,11 +130,12 @@ impl Ladder {
         if here > there || absent.is_some_and(|bytes| bytes > result) {
             return None;
         }
-        let trip = RoundTrip::new(residency, &self.kernels);
+        let trip = RoundTrip::new(residency, &self.kernels).asking(self.settings.precision.value);
+        let mode = self.mode(&call, Rung::Device);
         match chain::product_on_device(&trip, &after, &call, &more) {
-            Ok(Answer::Done(array)) => Some(Ok(array)),
+            Ok(Answer::Done(array)) => Some((mode, Ok(array))),
             Ok(_) => None,
-            Err(e) => Some(Err(e)),
+            Err(e) => Some((mode, Err(e))),
         }
     }
 

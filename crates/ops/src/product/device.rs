@@ -1,5 +1,5 @@
-//! Products on a device: tiles for stacks of matrices, with what follows element by element in the
-//! same launch; a fold for each cell of a product with a vector.
+//! Products on a device: tiles for stacks of matrices, on tensor cores where `--precision` asks for it
+//! and it has them, with what follows element by element in the same launch; a fold for each cell of a product with a vector.
 
 use super::{detail, last_two};
 use crate::call::{Call, Form, Product};
@@ -10,7 +10,7 @@ use rung_base::{ElementType, Result, Shape};
 use rung_kernel::broadcast::{self, Read};
 use rung_kernel::cells::{Computed, number_words};
 use rung_kernel::product::{Epilogue, Extents, Matrix, Tile, Types};
-use rung_kernel::{product as kernel, rows};
+use rung_kernel::{product as kernel, rows, tensor};
 use rung_math::rows::Cell;
 use rung_math::trace::trace_rows;
 use rung_math::{Graph, Width};
@@ -87,7 +87,11 @@ pub(crate) fn tiles(
     let stored = [operands[0].element_type(), operands[1].element_type()];
     let types = Types { stored, wanted, writes: call.result };
     let size = Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
-    let tile = Tile::of(&size, computed);
+    let rounding = trip.rounding().filter(|_| wanted == ElementType::F32);
+    let tile = match rounding {
+        Some(_) => tensor::tile(&size),
+        None => Tile::of(&size, computed),
+    };
     let mut placed: SmallVec<[_; 4]> = operands[..2].iter().map(|x| trip.place(x)).collect();
     let (mut reads, mut numbers) = (SmallVec::<[Read; 4]>::new(), Vec::new());
     let same = [call.result; 16];
@@ -108,9 +112,13 @@ pub(crate) fn tiles(
         let width = Width::of(wanted).unwrap_or(Width::F64);
         let graph = following.map(|f| (f.graph)(width));
         let epilogue = graph.as_ref().map(|graph| Epilogue { name: &name, graph, reads: &reads });
-        kernel::kernel(types, tile, epilogue.as_ref())
+        match rounding {
+            Some(rounding) => tensor::kernel(types, rounding, tile, epilogue.as_ref()),
+            None => kernel::kernel(types, tile, epilogue.as_ref()),
+        }
     };
-    let kernel = match trip.product_kernel((types, tile, name.clone(), reads.clone()), make) {
+    let key = (types, tile, rounding, name.clone(), reads.clone());
+    let kernel = match trip.product_kernel(key, make) {
         Ok(kernel) => kernel,
         Err(e) => return Ok(Answer::Declined(Decline::Device(e.message().into()))),
     };
