@@ -82,11 +82,11 @@ const PRODUCTS: &str = r#"
 (let* ((a (la:astype (la:reshape (la:sin (la:linspace -9 9 (* 67 131))) '(67 131)) 'single-float))
        (b (la:astype (la:reshape (la:cos (la:linspace -7 5 (* 131 66))) '(131 66)) 'single-float))
        (s (la:astype (la:reshape (la:sin (la:linspace 1 5 (* 3 33 40))) '(3 33 40)) 'single-float))
-       (h (la:astype a 'la:bfloat16)))
+       (h (la:astype a 'bfloat16)))
   (mapc #'rung:send (list a b s h))
   (print (la:sum (la:matmul a b)))
   (print (la:sum (la:matmul (la:transpose b) (la:transpose a))))
-  (print (la:sum (la:matmul s (la:transpose s :axes '(0 2 1)))))
+  (print (la:sum (la:matmul s (la:transpose s '(0 2 1)))))
   (print (la:sum (la:matmul (la:transpose h) h)))
   (print (la:sum (la:add (la:matmul a b) 1))))
 "#;

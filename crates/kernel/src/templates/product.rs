@@ -55,7 +55,7 @@ impl Tile {
         GROUP * self.cells()
     }
 
-    /// Cells of an invocation along each side, `GROUP` apart.
+    /// Cells of an invocation along each side, in vectors that are `GROUP` apart.
     fn cells(self) -> usize {
         match self {
             Tile::Small => 1,
@@ -65,8 +65,70 @@ impl Tile {
     }
 
     /// Steps along k that a group's memory holds: 16 KiB for both operands at most.
-    fn steps(self) -> usize {
-        if self == Tile::Large { 8 } else { 16 }
+    fn steps(self, computed: Computed) -> usize {
+        match (self, computed) {
+            (Tile::Large, _) | (Tile::Middle, Computed::Double) => 8,
+            _ => 16,
+        }
+    }
+}
+
+/// What a group's memory holds of both operands: `steps` rows of `side` cells, in vectors that move in
+/// one access. A row of the left one is longer by 16 bytes, so that the 32 cells which a warp stores, of
+/// eight steps and four rows, stand in as many banks; those of the right one follow each other.
+#[derive(Clone, Copy)]
+pub(super) struct Panels {
+    side: usize,
+    steps: usize,
+    computed: Computed,
+    /// Cells of a vector.
+    pub vector: usize,
+}
+
+impl Panels {
+    /// For tiles in which an invocation makes `cells` along each side.
+    pub fn of(side: usize, steps: usize, cells: usize, computed: Computed) -> Panels {
+        Panels { side, steps, computed, vector: cells.min(Panels::sixteen(computed)) }
+    }
+
+    /// Cells in 16 bytes.
+    fn sixteen(computed: Computed) -> usize {
+        16 / computed.element().size()
+    }
+
+    /// Cells of a row of the left panel.
+    fn row(&self) -> usize {
+        self.side + Panels::sixteen(self.computed)
+    }
+
+    pub fn declared(&self) -> String {
+        let name = self.computed.name();
+        let kind = match self.vector {
+            1 => name.to_string(),
+            vector => format!("vec{vector}<{name}>"),
+        };
+        let line = |panel: &str, row: usize| {
+            let count = row * self.steps / self.vector;
+            format!("var<workgroup> {panel}: array<{kind}, {count}>;\n")
+        };
+        line("left", self.row()) + &line("right", self.side)
+    }
+
+    /// Where the cell of a step and row stands in the left panel.
+    pub fn left_at(&self, step: &str, row: &str) -> String {
+        self.at(&format!("{step} * {}u + {row}", self.row()), row)
+    }
+
+    /// Where the cell of a step and column stands in the right panel.
+    pub fn right_at(&self, step: &str, column: &str) -> String {
+        self.at(&format!("{step} * {}u + {column}", self.side), column)
+    }
+
+    fn at(&self, cell: &str, part: &str) -> String {
+        match self.vector {
+            1 => format!("[{cell}]"),
+            vector => format!("[({cell}) / {vector}u][{part} % {vector}u]"),
+        }
     }
 }
 
@@ -126,7 +188,9 @@ pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<K
     let from_b = "from_right + (start + step) * parameter(12u) \
                   + (first_column + column) * parameter(13u)";
     let cell = finished(types, computed, epilogue)?;
-    let registers = Registers(tile.cells());
+    let steps = tile.steps(computed);
+    let panels = Panels::of(tile.side(), steps, tile.cells(), computed);
+    let registers = Registers { cells: tile.cells(), panels };
     let text = filled_in(
         include_str!("product.wgsl"),
         &[
@@ -134,8 +198,13 @@ pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<K
             ("group", &GROUP),
             ("lanes", &(GROUP * GROUP)),
             ("side", &tile.side()),
-            ("steps", &tile.steps()),
-            ("panel", &(tile.side() * tile.steps())),
+            ("steps", &steps),
+            ("eights", &(steps / 8)),
+            ("panel", &(tile.side() * steps)),
+            ("panels", &panels.declared()),
+            ("vector", &panels.vector),
+            ("left_at", &panels.left_at("step", "row")),
+            ("right_at", &panels.right_at("step", "column")),
             ("block", &BLOCK),
             ("from_a", &read(types.stored[0], "b0", from_a)?),
             ("from_b", &read(types.stored[1], "b1", from_b)?),
@@ -253,12 +322,21 @@ pub(super) fn finished(
 }
 
 /// The cells of an invocation, each a variable of its own.
-pub(super) struct Registers(pub(super) usize);
+pub(super) struct Registers {
+    pub(super) cells: usize,
+    pub(super) panels: Panels,
+}
 
 impl Registers {
     pub(super) fn each(&self, line: impl Fn(usize, usize) -> String) -> String {
-        let cells = (0..self.0).flat_map(|r| (0..self.0).map(move |c| (r, c)));
+        let cells = (0..self.cells).flat_map(|r| (0..self.cells).map(move |c| (r, c)));
         cells.map(|(r, c)| format!("        {}\n", line(r, c))).collect()
+    }
+
+    /// Cells from the first one of an invocation to the one of this number, down or across.
+    pub(super) fn place(&self, i: usize) -> usize {
+        let vector = self.panels.vector;
+        i / vector * vector * GROUP + i % vector
     }
 
     fn declared(&self, name: &str, real: &str) -> String {
@@ -267,19 +345,31 @@ impl Registers {
 
     /// One step along k.
     pub(super) fn taken(&self, real: &str) -> String {
+        let Panels { vector, side, .. } = self.panels;
         let mut text = String::new();
-        for i in 0..self.0 {
-            let down = format!("place.y + {}u", i * GROUP);
-            let across = format!("place.x + {}u", i * GROUP);
-            let _ = writeln!(text, "                let a{i} = left[at + {down}];");
-            let _ = writeln!(text, "                let b{i} = right[at + {across}];");
+        for i in 0..self.cells / vector {
+            let (left, right) = (self.panels.row() / vector, side / vector);
+            let more = i * GROUP;
+            let _ =
+                writeln!(text, "                let a{i} = left[i * {left}u + place.y + {more}u];");
+            let _ = writeln!(
+                text,
+                "                let b{i} = right[i * {right}u + place.x + {more}u];"
+            );
         }
-        text + &self.each(|r, c| format!("sum{r}_{c} = fused_{real}(a{r}, b{c}, sum{r}_{c});"))
+        let part = |i: usize| match vector {
+            1 => i.to_string(),
+            _ => format!("{}.{}", i / vector, ["x", "y", "z", "w"][i % vector]),
+        };
+        text + &self.each(|r, c| {
+            let (a, b) = (part(r), part(c));
+            format!("sum{r}_{c} = fused_{real}(a{a}, b{b}, sum{r}_{c});")
+        })
     }
 
     fn stored(&self) -> String {
         self.each(|r, c| {
-            let (down, across) = (r * GROUP, c * GROUP);
+            let (down, across) = (self.place(r), self.place(c));
             format!("finish(total{r}_{c}, batch, row + {down}u, column + {across}u);")
         })
     }

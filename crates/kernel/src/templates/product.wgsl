@@ -1,6 +1,4 @@
-var<workgroup> left: array<${real}, ${panel}>;
-var<workgroup> right: array<${real}, ${panel}>;
-
+${panels}
 // A group makes one tile of one product of the stack.
 @compute @workgroup_size(${group}, ${group})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -28,22 +26,22 @@ ${sums}
             // Not past the end of k: a step with zeros could turn -0.0 into +0.0.
             let steps = min(${steps}u, block_end - start);
             for (var e = lane; e < ${panel}u; e = e + ${lanes}u) {
-                let row = e / ${steps}u;
-                let step = e - row * ${steps}u;
+                // Eight steps by four rows for a warp, which no two share a bank.
+                let row = ((e >> 3u) & 3u) + 4u * ((e >> 5u) / ${eights}u);
+                let step = (e & 7u) + 8u * ((e >> 5u) % ${eights}u);
                 var x = ${real}(0.0);
                 if ((first_row + row < m) & (step < steps)) { x = ${from_a}; }
-                left[step * ${side}u + row] = x;
+                left${left_at} = x;
             }
             for (var e = lane; e < ${panel}u; e = e + ${lanes}u) {
                 let step = e / ${side}u;
                 let column = e - step * ${side}u;
                 var x = ${real}(0.0);
                 if ((first_column + column < n) & (step < steps)) { x = ${from_b}; }
-                right[step * ${side}u + column] = x;
+                right${right_at} = x;
             }
             workgroupBarrier();
             for (var i = 0u; i < steps; i = i + 1u) {
-                let at = i * ${side}u;
 ${take}
             }
             workgroupBarrier();
@@ -54,7 +52,7 @@ ${first}
 ${more}
         }
     }
-    let row = first_row + place.y;
-    let column = first_column + place.x;
+    let row = first_row + ${vector}u * place.y;
+    let column = first_column + ${vector}u * place.x;
 ${store}
 }

@@ -6,7 +6,7 @@
 //! of 32: a group makes the panel of a matrix, then the rows right of it and the rest take the
 //! block's steps in their order. Pivots, and those that are not positive, are written as i32.
 
-use super::product::Registers;
+use super::product::{Panels, Registers};
 use super::{filled_in, grid_for, groups_for};
 use crate::cells::{self, Computed};
 use crate::kernel::{Binding, Kernel, Launch, per_word, signed_word, word};
@@ -285,9 +285,10 @@ fn panel(kernel: &Arc<Kernel>, slabs: usize, n: usize, ends: [usize; 2]) -> Resu
 /// the matrix of this number.
 fn updating(name: &str, target: &str, matrix: &str, bindings: Vec<Binding>) -> Kernel {
     let side = GROUP * CELLS;
-    let registers = Registers(CELLS);
+    let panels = Panels::of(side, STEPS, CELLS, Computed::Double);
+    let registers = Registers { cells: CELLS, panels };
     let place = |r: usize, c: usize| {
-        let (down, across) = (r * GROUP, c * GROUP);
+        let (down, across) = (registers.place(r), registers.place(c));
         let cell = format!("cell + {down}u * parameter(9u) + {across}u");
         format!("{cell}, row + {down}u, column + {across}u")
     };
@@ -301,6 +302,10 @@ fn updating(name: &str, target: &str, matrix: &str, bindings: Vec<Binding>) -> K
             ("side", &side),
             ("steps", &STEPS),
             ("panel", &(side * STEPS)),
+            ("panels", &panels.declared()),
+            ("vector", &panels.vector),
+            ("left_at", &panels.left_at("step", "r")),
+            ("right_at", &panels.right_at("step", "c")),
             ("target", &target),
             ("matrix", &matrix),
             ("sums", &registers.each(present)),

@@ -1,6 +1,4 @@
-var<workgroup> left: array<f64, ${panel}>;
-var<workgroup> right: array<f64, ${panel}>;
-
+${panels}
 fn changed(sum: f64, at: u32, row: u32, column: u32) {
     if ((row < parameter(1u)) & (column < parameter(2u))) { ${target}[at] = sum; }
 }
@@ -32,20 +30,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let from_target = parameter(7u) + slab * parameter(8u);
     let from_left = parameter(10u) + ${matrix} * parameter(11u);
     let from_right = parameter(14u) + slab * parameter(15u);
-    let row = first_row + place.y;
-    let column = first_column + place.x;
+    let row = first_row + ${vector}u * place.y;
+    let column = first_column + ${vector}u * place.x;
     let cell = from_target + row * parameter(9u) + column;
 ${sums}
     for (var start = 0u; start < count; start = start + ${steps}u) {
         let steps = min(${steps}u, count - start);
         for (var e = lane; e < ${panel}u; e = e + ${lanes}u) {
-            let r = e / ${steps}u;
-            let step = e - r * ${steps}u;
+            let r = ((e >> 3u) & 3u) + 4u * (e >> 5u);
+            let step = e & 7u;
             var x = 0.0lf;
             if ((first_row + r < m) & (step < steps)) {
                 x = b0[from_left + (first_row + r) * parameter(12u) + (start + step) * parameter(13u)];
             }
-            left[step * ${side}u + r] = -x;
+            left${left_at} = -x;
         }
         for (var e = lane; e < ${panel}u; e = e + ${lanes}u) {
             let step = e / ${side}u;
@@ -55,11 +53,10 @@ ${sums}
                 x = ${target}[from_right + (start + step) * parameter(16u)
                               + (first_column + c) * parameter(17u)];
             }
-            right[step * ${side}u + c] = x;
+            right${right_at} = x;
         }
         workgroupBarrier();
         for (var i = 0u; i < steps; i = i + 1u) {
-            let at = i * ${side}u;
 ${take}
         }
         workgroupBarrier();

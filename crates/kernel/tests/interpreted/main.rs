@@ -5,6 +5,7 @@
 mod bits;
 #[path = "../../../device/tests/lavapipe/broadcast.rs"]
 mod broadcast;
+mod counted;
 #[path = "../../../device/tests/lavapipe/elementwise.rs"]
 mod elementwise;
 #[path = "../../../device/tests/lavapipe/fill.rs"]

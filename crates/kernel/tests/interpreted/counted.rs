@@ -1,0 +1,264 @@
+//! What kernels do, by count: operations, bytes of buffers beside what the operation needs, operations for
+//! each load of shared memory, and waits for its banks. `docs/kernel-counts.md` holds the table, and
+//! `RUNG_BLESS=1 cargo nextest run -p rung-kernel golden` rewrites it.
+
+use crate::product::packed;
+use rung_base::ElementType::{self, BF16, F32, F64};
+use rung_kernel::fold::{Fold, Kernels as Folds, Slices as FoldSlices, Types as FoldTypes};
+use rung_kernel::product::{self, Extents, Tile, Types};
+use rung_kernel::tensor::{self, Rounding};
+use rung_kernel::{Launch, Variants, broadcast, compile_ptx, map, scan, sort, triangular};
+use rung_math::{Add, Exp, Width, trace_binary, trace_unary};
+use rung_ptx_interpreter::{Counts, Program, launch_counted};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// An operation in one or several launches over numbered buffers.
+struct Case {
+    name: String,
+    launches: Vec<(Launch, Vec<usize>)>,
+    buffers: Vec<Vec<u8>>,
+    /// What the operation needs: bytes of operands and results, each once, and floating-point operations.
+    bytes: usize,
+    flops: usize,
+}
+
+/// Numbers between 1 and 2 of a type, and zeros as results.
+fn numbers(element: ElementType, count: usize) -> Vec<u8> {
+    let value = |i: usize| 1.0 + (i * 7919 % 1021) as f64 / 1024.0;
+    match element {
+        F64 => (0..count).flat_map(|i| value(i).to_le_bytes()).collect(),
+        BF16 => (0..count)
+            .flat_map(|i| (((value(i) as f32).to_bits() >> 16) as u16).to_le_bytes())
+            .collect(),
+        _ => (0..count).flat_map(|i| (value(i) as f32).to_le_bytes()).collect(),
+    }
+}
+
+fn product_case(element: ElementType, tile: Tile, rounding: Option<Rounding>) -> Case {
+    let n = tile.side().max(64);
+    let size = Extents { batch: 1, m: n, k: 64, n };
+    let wanted = if element == F64 { F64 } else { F32 };
+    let types = Types { stored: [element; 2], wanted, writes: wanted };
+    let kernel = match rounding {
+        Some(rounding) => tensor::kernel(types, rounding, tile, None),
+        None => product::kernel(types, tile, None),
+    };
+    let kernel = Arc::new(kernel.unwrap());
+    let launch =
+        product::launch(&kernel, tile, &size, &[packed(n, 64), packed(64, n)], &[]).unwrap();
+    let operand = 64 * n * element.size();
+    let result = n * n * wanted.size();
+    Case {
+        name: format!("{}, {n} x 64 x {n}", kernel.key),
+        launches: vec![(launch, vec![0, 1, 2])],
+        buffers: vec![numbers(element, 64 * n), numbers(element, 64 * n), vec![0; result]],
+        bytes: 2 * operand + result,
+        flops: 2 * n * n * 64,
+    }
+}
+
+/// Whether every load of a product serves so many operations; where not, why.
+const PRODUCTS: [(ElementType, Tile, Option<Rounding>, u64); 8] = [
+    // Products of fewer than 64 rows or columns: an invocation has one cell, and memory decides.
+    (F32, Tile::Small, None, 1),
+    (F32, Tile::Middle, None, 16),
+    (F32, Tile::Large, None, 32),
+    // 16 bytes are two doubles, and 8 x 8 cells of them with their blocks would take 256 registers.
+    (F64, Tile::Middle, None, 8),
+    (F32, Tile::Middle, Some(Rounding::Tf32), 64),
+    (F32, Tile::Large, Some(Rounding::Tf32), 128),
+    (F32, Tile::Large, Some(Rounding::Bf16), 256),
+    (BF16, Tile::Large, Some(Rounding::Bf16), 256),
+];
+
+fn map_case() -> Case {
+    let kernel = Arc::new(map::kernel("Exp", &trace_unary::<Exp>(Width::F32)));
+    let count = 4096;
+    Case {
+        name: format!("{}, {count}", kernel.key),
+        launches: vec![(map::launch(&kernel, count).unwrap(), vec![0, 1])],
+        buffers: vec![numbers(F32, count), vec![0; 4 * count]],
+        bytes: 8 * count,
+        flops: 0,
+    }
+}
+
+fn broadcast_case() -> Case {
+    let graph = trace_binary::<Add>(Width::F32);
+    let kernel = Arc::new(broadcast::kernel("add", &graph, 2));
+    let view = |strides| broadcast::View { offset: 0, strides };
+    let views = [view(&[64, 1]), view(&[0, 1])];
+    let launch = broadcast::launch(&kernel, &[64, 64], &views).unwrap();
+    Case {
+        name: format!("{}, 64 x 64 and 64", kernel.key),
+        launches: vec![(launch, vec![0, 1, 2])],
+        buffers: vec![numbers(F32, 4096), numbers(F32, 64), vec![0; 4 * 4096]],
+        bytes: 4 * (4096 + 64 + 4096),
+        flops: 4096,
+    }
+}
+
+fn fold_case() -> Case {
+    let kernels =
+        Folds::of(Fold::Sum, FoldTypes { stored: F32, wanted: F32, writes: F32 }).unwrap();
+    let slices = FoldSlices {
+        offset: 0,
+        outer: 32,
+        length: 256,
+        inner: 1,
+        outer_stride: 256,
+        stride: 1,
+        inner_stride: 0,
+    };
+    let stages = kernels.plan(&slices).unwrap();
+    let [stage] = &stages[..] else { panic!("one launch") };
+    Case {
+        name: format!("{}, 32 x 256", stage.launch.kernel.key),
+        launches: vec![(stage.launch.clone(), vec![0, 1])],
+        buffers: vec![numbers(F32, 32 * 256), vec![0; 4 * 32]],
+        bytes: 4 * (32 * 256 + 32),
+        flops: 32 * 255,
+    }
+}
+
+fn scan_case() -> Case {
+    let kernels = scan::Kernels::new(scan::Scan::Sum, F64, F64).unwrap();
+    let length = 8192;
+    let slices = scan::Slices { offset: 0, outer: 1, length, inner: 1 };
+    let plan = kernels.plan(&slices).unwrap();
+    Case {
+        name: format!("running sums f64, {length}"),
+        launches: vec![
+            (plan.totals, vec![0, 1]),
+            (plan.offsets, vec![1]),
+            (plan.results, vec![0, 1, 2]),
+        ],
+        buffers: vec![numbers(F64, length), vec![0; plan.bytes], vec![0; 8 * length]],
+        bytes: 16 * length,
+        flops: length - 1,
+    }
+}
+
+fn sort_case() -> Case {
+    let kernels = sort::Kernels::new(F32, false).unwrap();
+    let slices = sort::Slices { offset: 0, outer: 1, length: 2048, inner: 1 };
+    let launches = kernels.plan(&slices).unwrap().into_iter().map(|l| (l, vec![0, 1])).collect();
+    Case {
+        name: "sort with positions f32, 2048".into(),
+        launches,
+        buffers: vec![numbers(F32, 2048), vec![0; 4 * 2048]],
+        bytes: 3 * 4 * 2048,
+        flops: 0,
+    }
+}
+
+fn lu_case() -> Case {
+    let n = 96;
+    let launches = triangular::Kernels::new().lu(1, n).unwrap();
+    Case {
+        name: format!("lu f64, {n} x {n}"),
+        launches: launches.into_iter().map(|launch| (launch, vec![0, 1])).collect(),
+        buffers: vec![numbers(F64, n * n), vec![0; 4 * n]],
+        bytes: 16 * n * n,
+        flops: 2 * n * n * n / 3,
+    }
+}
+
+fn counted(case: &mut Case) -> Counts {
+    let mut all = Counts::default();
+    for (launch, binds) in &case.launches {
+        let text = compile_ptx(&launch.kernel, &Variants::default()).unwrap();
+        let program = Program::parse(&text).unwrap();
+        let mut bound: Vec<Vec<u8>> =
+            binds.iter().map(|i| std::mem::take(&mut case.buffers[*i])).collect();
+        let counts = launch_counted(&program, launch.groups, &mut bound, &launch.parameters);
+        let counts = counts.unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        for (i, buffer) in binds.iter().zip(bound) {
+            case.buffers[*i] = buffer;
+        }
+        all.flops += counts.flops;
+        all.read += counts.read;
+        all.written += counts.written;
+        all.shared_loads += counts.shared_loads;
+        all.shared_stores += counts.shared_stores;
+        all.conflicts += counts.conflicts;
+        all.first_conflict = all.first_conflict.or(counts.first_conflict);
+    }
+    all
+}
+
+#[test]
+fn products_serve_many_operations_with_a_load_and_wait_for_no_bank() {
+    for (element, tile, rounding, least) in PRODUCTS {
+        let mut case = product_case(element, tile, rounding);
+        let counts = counted(&mut case);
+        let each = counts.flops / counts.shared_loads;
+        assert!(each >= least, "{}: {each} for a load", case.name);
+        assert_eq!(counts.conflicts, 0, "{}: {:?}", case.name, counts.first_conflict);
+        // The blocks' sums are added to the totals beside.
+        assert!(counts.flops >= case.flops as u64, "{}", case.name);
+    }
+}
+
+/// Operands that are turned over are stored into the same banks.
+#[test]
+fn products_of_operands_turned_over_wait_for_no_bank() {
+    for (element, tile, rounding, _) in PRODUCTS {
+        let mut case = product_case(element, tile, rounding);
+        // The strides of rows and columns of both operands, exchanged.
+        let parameters = &mut case.launches[0].0.parameters;
+        (parameters[8], parameters[9]) = (1, parameters[1]);
+        (parameters[12], parameters[13]) = (1, parameters[2]);
+        let counts = counted(&mut case);
+        assert_eq!(counts.conflicts, 0, "{}: {:?}", case.name, counts.first_conflict);
+    }
+}
+
+const HEAD: &str = "# Kernels by count
+
+What kernels do, counted where they run as PTX in the interpreter (`crates/ptx-interpreter`), so the same on
+every machine; nothing here is a time. *needed* counts each operand and result once, and what the
+operation computes; functions such as exp have no such number. *read* and *written* are bytes of buffers
+that invocations ask for, before any cache: a product reads an operand once for each tile it meets.
+*a load* is what one invocation takes from shared memory at once, 16 bytes at most; *waits* are those for
+a bank of shared memory that another lane of the warp uses, none where it says 0.
+
+`RUNG_BLESS=1 cargo nextest run -p rung-kernel golden` writes this page. What NVIDIA's assembler makes of every
+kernel, registers and shared memory, is printed by
+`cargo nextest run -p rung-kernel --no-capture assembled`.
+
+| kernel and shape | flops | needed | read | written | needed | flops a load | waits |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+";
+
+#[test]
+fn golden_table_of_kernels() {
+    let products =
+        PRODUCTS.map(|(element, tile, rounding, _)| product_case(element, tile, rounding));
+    let others = [map_case(), broadcast_case(), fold_case(), scan_case(), sort_case(), lu_case()];
+    let mut text = HEAD.to_string();
+    for mut case in products.into_iter().chain(others) {
+        let counts = counted(&mut case);
+        let or_none = |n: u64| if n == 0 { "-".into() } else { n.to_string() };
+        let each = counts.flops.checked_div(counts.shared_loads).unwrap_or(0);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            case.name,
+            counts.flops,
+            or_none(case.flops as u64),
+            counts.read,
+            counts.written,
+            case.bytes,
+            or_none(each),
+            counts.conflicts
+        );
+    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kernel-counts.md");
+    if std::env::var_os("RUNG_BLESS").is_some() {
+        std::fs::write(page, &text).unwrap();
+    }
+    let held = std::fs::read_to_string(page).unwrap_or_default();
+    assert!(held == text, "{page} is not what kernels do; RUNG_BLESS=1 rewrites it");
+}
