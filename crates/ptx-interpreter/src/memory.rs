@@ -1,11 +1,12 @@
 //! Memories with a shadow of who touched what: bounds, alignment, bytes that nothing has written, and
-//! races. A race is two accesses of one word by different invocations, one of them a write and not
+//! races. A race is two accesses of one place by different invocations, one of them a write and not
 //! both atomic, that no barrier orders: inside a group since its last barrier, between groups ever.
 //!
-//! The shadow is kept for words of four bytes; accesses of less are not looked at for races.
+//! The shadow is kept for words of four bytes, and for the bytes of those that accesses of less touched.
 
 use crate::Fault;
 use crate::Outcome;
+use std::collections::HashMap;
 
 /// Who accesses: the group's number, the invocation's in it, and how many barriers the group passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,20 +25,57 @@ struct Touch {
     atomic: bool,
 }
 
+/// The last writer and the last readers of a word or a byte.
+#[derive(Clone, Copy, Default)]
+struct Shadow {
+    writer: Option<Touch>,
+    reader: Option<Who>,
+}
+
+/// What an access was, and whose.
+type Earlier = (&'static str, Who);
+
+impl Shadow {
+    /// What a read now would race with.
+    fn against_read(&self, who: Who, atomic: bool) -> Option<Earlier> {
+        let races = |old: &Touch| unordered(old.who, who) && !(old.atomic && atomic);
+        self.writer.filter(races).map(|old| ("wrote", old.who))
+    }
+
+    /// What a write now would race with.
+    fn against_write(&self, who: Who, atomic: bool) -> Option<Earlier> {
+        let read = || self.reader.filter(|old| unordered(*old, who)).map(|old| ("read", old));
+        self.against_read(who, atomic).or_else(read)
+    }
+
+    fn note_read(&mut self, who: Who) {
+        self.reader = Some(match self.reader {
+            Some(old) if old.group != who.group => Who { group: SEVERAL, ..who },
+            Some(old) if old.epoch == who.epoch && old.thread != who.thread => {
+                Who { thread: SEVERAL, ..who }
+            }
+            _ => who,
+        });
+    }
+}
+
 /// A variable's or a buffer's bytes with their shadow.
 pub(crate) struct Region {
     pub(crate) bytes: Vec<u8>,
     /// Of shared and local memory, which bytes were written.
     written: Option<Vec<bool>>,
-    writers: Vec<Option<Touch>>,
-    readers: Vec<Option<Who>>,
+    /// Of accesses of whole words; empty where nothing can race.
+    words: Vec<Shadow>,
+    /// Of accesses of less, by byte.
+    parts: HashMap<usize, Shadow>,
 }
 
 impl Region {
     /// Bytes that are there from the start, of which races are looked for.
     pub(crate) fn of(bytes: Vec<u8>) -> Region {
         let words = bytes.len().div_ceil(4);
-        Region { bytes, written: None, writers: vec![None; words], readers: vec![None; words] }
+        let words = vec![Shadow::default(); words];
+        Region { bytes, written: None, words, parts: HashMap::new() }
     }
 
     /// Bytes that are read only after they were written.
@@ -50,8 +88,8 @@ impl Region {
         Region {
             bytes: vec![0; bytes],
             written: Some(vec![false; bytes]),
-            writers: Vec::new(),
-            readers: Vec::new(),
+            words: Vec::new(),
+            parts: HashMap::new(),
         }
     }
 
@@ -75,11 +113,7 @@ impl Region {
         {
             return Err(Fault(format!("nothing was written at byte {at}")));
         }
-        if bytes >= 4 {
-            for word in at / 4..(at + bytes) / 4 {
-                self.note_read(word, who, atomic)?;
-            }
-        }
+        self.note(at, bytes, who, atomic, false)?;
         let mut value = [0; 8];
         value[..bytes].copy_from_slice(&self.bytes[at..at + bytes]);
         Ok(u64::from_le_bytes(value))
@@ -96,51 +130,45 @@ impl Region {
         if let Some(written) = &mut self.written {
             written[at..at + bytes].fill(true);
         }
-        if bytes >= 4 {
-            for word in at / 4..(at + bytes) / 4 {
-                self.note_write(word, who, atomic)?;
-            }
-        }
+        self.note(at, bytes, who, atomic, true)?;
         self.bytes[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         Ok(())
     }
 
-    fn note_read(&mut self, word: usize, who: Who, atomic: bool) -> Outcome<()> {
-        let Some(reader) = self.readers.get_mut(word) else { return Ok(()) };
-        if let Some(writer) = &self.writers[word]
-            && unordered(writer.who, who)
-            && !(writer.atomic && atomic)
-        {
-            return Err(race("reads", who, "wrote", writer.who, word));
-        }
-        // What an atomic operation reads, its own write stands for.
-        if atomic {
+    /// Keeps who accesses so many bytes, unless it races.
+    fn note(&mut self, at: usize, bytes: usize, who: Who, atomic: bool, writes: bool) -> Outcome<()> {
+        if self.words.is_empty() {
             return Ok(());
         }
-        *reader = Some(match *reader {
-            Some(old) if old.group != who.group => Who { group: SEVERAL, ..who },
-            Some(old) if old.epoch == who.epoch && old.thread != who.thread => {
-                Who { thread: SEVERAL, ..who }
+        let earlier = |shadow: &Shadow| match writes {
+            true => shadow.against_write(who, atomic),
+            false => shadow.against_read(who, atomic),
+        };
+        let keep = |shadow: &mut Shadow| match writes {
+            true => shadow.writer = Some(Touch { who, atomic }),
+            // What an atomic operation reads, its own write stands for.
+            false if atomic => {}
+            false => shadow.note_read(who),
+        };
+        for word in at / 4..(at + bytes).div_ceil(4) {
+            if let Some(old) = earlier(&self.words[word]) {
+                return Err(race(writes, who, old, "word", word));
             }
-            _ => who,
-        });
-        Ok(())
-    }
-
-    fn note_write(&mut self, word: usize, who: Who, atomic: bool) -> Outcome<()> {
-        let Some(writer) = self.writers.get_mut(word) else { return Ok(()) };
-        if let Some(old) = writer
-            && unordered(old.who, who)
-            && !(old.atomic && atomic)
-        {
-            return Err(race("writes", who, "wrote", old.who, word));
+            if bytes >= 4 {
+                keep(&mut self.words[word]);
+            }
         }
-        if let Some(old) = self.readers[word]
-            && unordered(old, who)
-        {
-            return Err(race("writes", who, "read", old, word));
+        if bytes >= 4 && self.parts.is_empty() {
+            return Ok(());
         }
-        *writer = Some(Touch { who, atomic });
+        for byte in at..at + bytes {
+            if let Some(old) = self.parts.get(&byte).and_then(earlier) {
+                return Err(race(writes, who, old, "byte", byte));
+            }
+            if bytes < 4 {
+                keep(self.parts.entry(byte).or_default());
+            }
+        }
         Ok(())
     }
 }
@@ -150,10 +178,11 @@ fn unordered(old: Who, now: Who) -> bool {
     old.group != now.group || (old.epoch == now.epoch && old.thread != now.thread)
 }
 
-fn race(what: &str, who: Who, before: &str, old: Who, word: usize) -> Fault {
+fn race(writes: bool, who: Who, (before, old): Earlier, unit: &str, at: usize) -> Fault {
     let name = |n: u32| if n == SEVERAL { "several".into() } else { n.to_string() };
+    let what = if writes { "writes" } else { "reads" };
     Fault(format!(
-        "race: invocation {} of group {} {what} word {word}, which invocation {} of group {} {before} \
+        "race: invocation {} of group {} {what} {unit} {at}, which invocation {} of group {} {before} \
          with no barrier between",
         who.thread,
         who.group,

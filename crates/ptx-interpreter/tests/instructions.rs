@@ -235,6 +235,28 @@ fn races_are_found_and_barriers_order() {
     assert_eq!(fault(64, add), "none");
 }
 
+/// Neighbours in a word are no race, the same byte is one, and so is the word around it.
+#[test]
+fn races_of_single_bytes_are_found() {
+    let own = "mov.b32 %r2, group0;\nadd.s32 %r1, %r0, %r2;\nst.shared.u8 [%r1], %r0;\n";
+    assert_eq!(fault(64, own), "none");
+    let race = |does: &str, place: &str, who: u32| {
+        format!(
+            "race: invocation {who} of group 0 {does} {place} 0, which invocation 0 of group 0 wrote \
+             with no barrier between"
+        )
+    };
+    assert_eq!(fault(2, "st.shared.u8 [group0], %r0;"), race("writes", "byte", 1));
+    let read = "ld.shared.u8 %r3, [group0];\n";
+    assert_eq!(fault(64, &format!("{own}bar.sync 0;\n{read}")), "none");
+    assert_eq!(fault(64, &format!("{own}{read}")), race("reads", "byte", 1));
+    let word = "ld.shared.u32 %r3, [group0];\n";
+    assert_eq!(fault(64, &format!("{own}bar.sync 0;\n{word}")), "none");
+    let first = "setp.eq.u32 %p0, %r0, 0;\n";
+    let wrote = format!("{first}@%p0 st.shared.u32 [group0], %r0;\n");
+    assert_eq!(fault(64, &format!("{wrote}{read}")), race("reads", "word", 1));
+}
+
 #[test]
 fn a_barrier_that_some_do_not_reach_is_a_fault() {
     let half = "setp.lt.u32 %p0, %r0, 32;\n@!%p0 bra $L0;\nbar.sync 0;\n$L0:";

@@ -217,6 +217,7 @@ fn golden_files_hold_what_is_written() {
         "broadcast add f32 f32 f32 to f32",
         "fold sum f32 as f32 to f32",
         "product f32 f32 as f32 to f32 Small",
+        "product f32 f32 as f32 to f32 Middle, tf32 on tensor cores",
         "scan Sum f64 to f64 totals",
         "sort ascending f32 merge",
         "triangular panel",
