@@ -136,7 +136,14 @@ impl Region {
     }
 
     /// Keeps who accesses so many bytes, unless it races.
-    fn note(&mut self, at: usize, bytes: usize, who: Who, atomic: bool, writes: bool) -> Outcome<()> {
+    fn note(
+        &mut self,
+        at: usize,
+        bytes: usize,
+        who: Who,
+        atomic: bool,
+        writes: bool,
+    ) -> Outcome<()> {
         if self.words.is_empty() {
             return Ok(());
         }
