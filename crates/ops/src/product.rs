@@ -16,7 +16,7 @@ use crate::arguments::{Arguments, Operand, number_type};
 use crate::call::{
     Call, Context, Detail, Form, Prepared, Product, Types, at_type, types_of, waiting,
 };
-use crate::decline::{Answer, Rung};
+use crate::decline::Answer;
 use crate::record::{
     Definition, Entry, Exactness, Family, Kind, Link, Member, Offer, Op, Parameter, Part, Quick,
     RationalFold, Rungs, SMALL, required,
