@@ -81,7 +81,7 @@ fn a_program_runs_on_the_card_to_the_same_bits() {
 const PRODUCTS: &str = r#"
 (let* ((a (la:astype (la:reshape (la:sin (la:linspace -9 9 (* 67 131))) '(67 131)) 'single-float))
        (b (la:astype (la:reshape (la:cos (la:linspace -7 5 (* 131 66))) '(131 66)) 'single-float))
-       (s (la:astype (la:reshape (la:sin (la:linspace 1 5 (* 3 33 40))) '(3 33 40)) 'single-float))
+       (s (la:astype (la:reshape (la:sin (la:linspace 1 5 (* 3 70 40))) '(3 70 40)) 'single-float))
        (h (la:astype a 'bfloat16)))
   (mapc #'rung:send (list a b s h))
   (print (la:sum (la:matmul a b)))

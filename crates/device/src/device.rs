@@ -137,6 +137,9 @@ pub struct Info {
     pub max_groups: u32,
     /// Most invocations of one group.
     pub max_invocations: u32,
+    /// Turns of loops after which the driver ends them without a word, all of an invocation together:
+    /// 65,535 in Mesa's llvmpipe.
+    pub most_turns: Option<u32>,
     /// Memory comes from a pool, in the order of the queue: cheap, and nothing waits for it.
     pub pooled: bool,
     /// Bytes of its largest memory, where the driver tells.

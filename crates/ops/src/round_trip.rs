@@ -221,6 +221,14 @@ impl<'a> RoundTrip<'a> {
         rounding(self.precision, self.residency.device().info().tensor_cores)
     }
 
+    /// Why not, where an invocation's loops may take this many turns and the driver ends them before.
+    pub fn ends_loops(&self, turns: usize) -> Option<Decline> {
+        let most = self.residency.device().info().most_turns?;
+        let text =
+            || format!("this driver ends a kernel's loops after {most} turns: {turns} wanted");
+        (turns > most as usize).then(|| Decline::Device(text().into()))
+    }
+
     /// The kernel of this call's operation and operand type in one template, made when it is first
     /// needed.
     pub fn kernel(

@@ -39,6 +39,47 @@ fn hurting(count: usize, seed: usize, scale: f64) -> Array {
     Array::vector(&(0..count).map(number).collect::<Vec<f64>>()).unwrap()
 }
 
+/// Llvmpipe ends the loops of a kernel after 65,535 turns without a word: a histogram of 70,000 weights
+/// had the sums of the first 65,027, and products of as many steps and long runs of one index too little.
+#[test]
+fn loops_that_a_driver_ends_decline() {
+    let mut there = device_alone();
+    let residency = there.residency().unwrap().clone();
+    let kept = |a: Array| {
+        residency.keep(&a).unwrap();
+        Value::Array(a)
+    };
+    let ones = |shape: &[usize]| {
+        let count = shape.iter().product::<usize>();
+        let ones = Array::vector(&vec![1.0f64; count]).unwrap();
+        ones.reshape(rung_base::Shape::new(shape.iter().copied()).unwrap()).unwrap()
+    };
+    let word = |name: &'static str| Value::Keyword(name.into());
+    let n = 70_000;
+    let range = [0.0, 2.0].map(|x| Value::Number(rung_array::Number::F64(x))).to_vec();
+    let histogram = vec![
+        kept(ones(&[n])),
+        word("bins"),
+        Value::integer(3),
+        word("range"),
+        Value::List(range),
+        word("weights"),
+        kept(ones(&[n])),
+    ];
+    let zeros = Array::vector(&vec![0i64; n]).unwrap();
+    let counts = vec![Value::Array(zeros), word("weights"), kept(ones(&[n]))];
+    let product = vec![kept(ones(&[128, n])), kept(ones(&[n, 128]))];
+    for (name, values) in [("histogram", histogram), ("bincount", counts), ("matmul", product)] {
+        match run(&mut there, table::find(name).unwrap(), values) {
+            Ok(_) => panic!("{name} ran on the device"),
+            Err(e) => {
+                let text = e.message();
+                assert!(text.contains("ends a kernel's loops after 65535 turns"), "{name}: {text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn weights_are_added_in_the_order_of_the_elements() {
     let (mut here, mut there) = (portable(), device_alone());

@@ -126,6 +126,7 @@ impl About {
             f16: true,
             subgroups: true,
             tensor_cores: self.capability >= TENSOR_CORES,
+            most_turns: None,
             max_binding: self.memory,
             max_buffer: self.memory,
             max_buffers: 32,

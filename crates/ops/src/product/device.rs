@@ -82,6 +82,10 @@ pub(crate) fn tiles(
             Err(reason) => return Ok(Answer::Declined(reason)),
         }
     }
+    // A turn for each step, and those that load tiles.
+    if let Some(reason) = trip.ends_loops(2 * p.inner) {
+        return Ok(Answer::Declined(reason));
+    }
     let wanted = call.raw;
     let computed = Computed::holding(wanted);
     let stored = [operands[0].element_type(), operands[1].element_type()];

@@ -89,9 +89,14 @@ pub(super) fn tally_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
 
 /// x, edges and the weights beside x, out their sums by bins.
 fn weighed(call: &Call, trip: &RoundTrip, all: [&Array; 3]) -> Result<Answer> {
+    let count = all[0].size();
+    // A bin is made by one invocation, which looks at every element.
+    if let Some(reason) = trip.ends_loops(2 * count) {
+        return Ok(Answer::Declined(reason));
+    }
     let kernels = locate::Weights::new(all[0].element_type())?;
     let placed = all.map(|x| trip.place(x));
-    let (count, offsets) = (all[0].size(), [0, 1, 2].map(|i: usize| placed[i].offset()));
+    let (count, offsets) = (count, [0, 1, 2].map(|i: usize| placed[i].offset()));
     let work = kernels.plan(count, offsets, all[1].size()).map(|plan| {
         let mut work = Work::default();
         let result = work.make(Made::Result(ElementType::F64, call.shape.clone()));

@@ -156,6 +156,11 @@ fn summed(
         Err(reason) => return Ok(Err(reason)),
     };
     let (starts, order) = by_row(to, rows);
+    // Everything that goes to a row is added by one invocation.
+    let longest = starts.windows(2).map(|pair| pair[1] - pair[0]).max();
+    if let Some(reason) = trip.ends_loops(longest.unwrap_or(0) + 1) {
+        return Ok(Err(reason));
+    }
     let (Some(starts), Some(order)) = (table(&starts)?, table(&order)?) else {
         return Ok(Err(Decline::TooLong));
     };
