@@ -50,7 +50,7 @@ fn packed(given: &Array, offsets: Option<Vec<i64>>) -> Result<Clouds> {
     let rows = given.shape().first().copied().unwrap_or(0);
     let is_batch = offsets.is_some();
     let parts = match offsets {
-        None => vec![0..rows],
+        None => std::iter::once(0..rows).collect(),
         Some(offsets) => between(&offsets, rows)?,
     };
     Ok(Clouds { array: given.clone(), parts, is_batch, mask_shape: Shape::vector(rows) })
