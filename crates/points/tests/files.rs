@@ -325,6 +325,16 @@ fn other_points_are_rounded_to_a_power_of_ten_in_las() {
         assert!((found - wanted).abs() <= near / 2.0 + 1e-15, "{found} {wanted}");
     }
     assert_eq!(read.columns[3].cells.as_slice::<i32>().unwrap(), [65_535, 1]);
+    for (column, x, most) in
+        [("intensity", "0.25", 65535), ("class", "32", 31), ("intensity", "-1", 65535)]
+    {
+        let text = format!("x,y,z,{column}\n1,2,3,4\n1,2,3,{x}\n");
+        let table = folder.read("d.csv", text.as_bytes()).unwrap();
+        let e = table.write(".las", &mut Vec::new()).unwrap_err();
+        let wanted =
+            format!("a .las file holds {column} as whole numbers from 0 to {most}: got {x}");
+        assert_eq!(e.message(), wanted);
+    }
     let none = folder.read("b.csv", b"x,y,z,a\n1,2,3,4\n").unwrap();
     let e = none.write(".las", &mut Vec::new()).unwrap_err();
     assert_eq!(e.message(), "a .las file has no place for the column a");

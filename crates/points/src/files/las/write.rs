@@ -18,6 +18,9 @@ const WAVEFORMS: usize = 227;
 const FURTHER: usize = 235;
 const SHORT: usize = LEAST;
 
+/// The greatest class of formats 0 to 5.
+const CLASSES: f64 = 31.0;
+
 /// The finest step: as many of them as 31 bits hold must reach across the cloud.
 const FINEST: i32 = 9;
 
@@ -27,7 +30,8 @@ const CLASS: &[&str] = &["class", "classification"];
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
 /// # Errors
-/// What `out` fails with; no x, y and z; a column that has no place in the format.
+/// What `out` fails with; no x, y and z; a column that has no place in the format, or a number that has
+/// none in its column.
 pub fn write(table: &Table, out: &mut dyn Write) -> Result<()> {
     let made;
     let source = match &table.las {
@@ -119,7 +123,7 @@ fn source_of(table: &Table) -> Result<Source> {
             (((x - offset) / scale).round() as i32).to_le_bytes()
         });
     }
-    attributes(&mut points, record, table, is_coloured.then_some(colours));
+    attributes(&mut points, record, table, is_coloured.then_some(colours))?;
     Ok(Source { head, record, points })
 }
 
@@ -129,20 +133,39 @@ fn attributes(
     record: usize,
     table: &Table,
     colours: Option<[Option<&Column>; 3]>,
-) {
+) -> Result<()> {
     // Every point is the only return of its pulse.
     points.chunks_exact_mut(record).for_each(|point| point[14] = 1 | 1 << 3);
     let short = |x: f64| (x as u16).to_le_bytes();
     if let Some(intensity) = column(table, &[INTENSITY]) {
+        are_whole(intensity, u16::MAX.into())?;
         fill(points, record, 12, intensity, short);
     }
     if let Some(class) = column(table, CLASS) {
-        fill(points, record, 15, class, |x| [(x as u8).min(31)]);
+        are_whole(class, CLASSES)?;
+        fill(points, record, 15, class, |x| [x as u8]);
     }
     for (at, colour) in colours.into_iter().flatten().flatten().enumerate() {
+        are_whole(colour, u16::MAX.into())?;
         // Colours of 8 bits fill 16.
         let full = if colour.cells.element_type().size() == 1 { 257.0 } else { 1.0 };
         fill(points, record, 20 + 2 * at, colour, |x| short(x * full));
+    }
+    Ok(())
+}
+
+/// Whether a column may be written as whole numbers: none is rounded or cut without a word.
+fn are_whole(column: &Column, most: f64) -> Result<()> {
+    let fits = |x: f64| x.fract() == 0.0 && (0.0..=most).contains(&x);
+    match column.cells.numbers().map(|x| x.to_f64()).find(|&x| !fits(x)) {
+        None => Ok(()),
+        Some(x) => {
+            let text = format!(
+                "a .las file holds {} as whole numbers from 0 to {most}: got {x}",
+                column.name
+            );
+            Err(Error::new(ErrorKind::Argument, text).hint("choose .ply, .csv or .npy"))
+        }
     }
 }
 
