@@ -1,5 +1,5 @@
-// The bits of the float16 nearest to x, the even one of two. Without branches: Mesa looks in the
-// conditions of branches for what is uniform, and took a minute for that of a long expression.
+// The bits of the float16 nearest to x, the even one of two. Without branches: Mesa searches the
+// conditions of branches for what is uniform, in a number of steps exponential in the expression.
 fn narrowed_f16(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     let sign = (bits >> 16u) & 0x8000u;
