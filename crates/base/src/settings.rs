@@ -19,6 +19,17 @@ pub enum Origin {
     Flag(&'static str),
 }
 
+impl Origin {
+    /// The setting as it was written there: `--device=H200`, `rung.toml:3: device = H200`.
+    pub fn saying(&self, key: &str, value: &str) -> String {
+        match self {
+            Origin::BuiltIn => format!("{key}={value}"),
+            Origin::File(..) => format!("{self}: {key} = {value}"),
+            Origin::Environment(name) | Origin::Flag(name) => format!("{name}={value}"),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -12,13 +12,15 @@ use std::time::Duration;
 /// How long a single operation may take before the user is told what it is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A decomposition or a long row that is sorted looks at no flag until it is done: says so, once it
-/// has lasted.
+/// A decomposition, a long row that is sorted or a device with up to 64 launches under way looks at no
+/// flag until it is done: says so, once it has lasted.
 fn tell_if_unheard(flag: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         std::thread::sleep(PATIENCE);
         if flag.load(Ordering::SeqCst) {
-            mutter("rung: note: stopping after the operation that runs; Ctrl-C again quits now\n");
+            mutter(
+                "rung: note: stopping when what runs now (on a device, what is queued) has ended; Ctrl-C again quits now\n",
+            );
         }
     });
 }

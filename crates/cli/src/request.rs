@@ -29,6 +29,17 @@ pub enum DoctorForm {
     Report,
 }
 
+impl DoctorForm {
+    /// Takes this form; a second one would throw the first away.
+    pub fn choose(&mut self, form: DoctorForm) -> Result<(), String> {
+        if *self != DoctorForm::Usual && *self != form {
+            return Err("--ops and --report are two forms; give one of them".to_string());
+        }
+        *self = form;
+        Ok(())
+    }
+}
+
 /// Everything one invocation was asked to do, beside its command and files.
 #[derive(Clone, Debug)]
 pub struct Request {

@@ -147,7 +147,7 @@ impl<'a> Running<'a> {
         session.ladder.borrow_mut().quiet = invocation.screen.quiet;
         let demanded = absent(&request.settings, &session.ladder.borrow());
         if let Some((what, reason)) = demanded {
-            return Err(Failure::new(Exit::Absent, format!("{what}: {reason}")));
+            return Err(missing(&what, &reason));
         }
         for notice in &session.notices {
             invocation.screen.notice(notice);
@@ -343,9 +343,10 @@ pub fn readable_costs(settings: &Settings) -> Result<(), Failure> {
     match (&settings.costs.value, &settings.costs.origin) {
         (CostsChoice::File(path), Origin::Flag(_)) => {
             let found = std::fs::File::open(path);
-            found.map_err(|error| Failure::unreadable(path, &error))?;
+            found.map_err(|error| Failure::unreadable(path, &error).hint(COSTS_HINT))?;
             let defaults = Costs::defaults(rung_lanes::Level::detect(), 1);
             match file::entries(path, &defaults) {
+                Ok(entries) if entries.is_empty() => Err(no_costs(path, "it holds no measurement")),
                 Err(Refused::Malformed(text)) => Err(no_costs(path, &text)),
                 _ => Ok(()),
             }
@@ -354,14 +355,22 @@ pub fn readable_costs(settings: &Settings) -> Result<(), Failure> {
     }
 }
 
+const COSTS_HINT: &str =
+    "rung tune --costs=FILE writes one; --costs=default takes the built-in costs";
+
 /// A file that a flag names is not what `rung tune` writes.
 pub fn no_costs(path: &Path, text: &str) -> Failure {
     let text = match path.is_dir() {
         true => "it is a folder".to_string(),
         false => format!("not a valid cost file: {text}"),
     };
-    Failure::new(Exit::File, format!("cannot read {}: {text}", path.display()))
-        .hint("rung tune --costs=FILE writes one; --costs=default takes the built-in costs")
+    Failure::new(Exit::File, format!("cannot read {}: {text}", path.display())).hint(COSTS_HINT)
+}
+
+/// The error of what was demanded and is absent.
+pub fn missing(what: &str, reason: &str) -> Failure {
+    Failure::new(Exit::Absent, format!("{what}: {reason}"))
+        .hint("rung doctor says what this machine has; without that setting the program runs")
 }
 
 /// What was demanded and is absent: how it was demanded, and the reason.
@@ -372,7 +381,7 @@ pub fn absent(settings: &Settings, ladder: &Ladder) -> Option<(String, String)> 
         let reason = decline.text(Rung::Device);
         match &settings.device.value {
             DeviceChoice::Named(name) => {
-                return Some((format!("{}={name}", settings.device.origin), reason));
+                return Some((settings.device.origin.saying("device", name), reason));
             }
             _ if strict => return Some(("--gpu".into(), reason)),
             _ => {}

@@ -41,6 +41,19 @@ fn mistakes_are_usage_errors_with_a_suggestion() {
             "rung: error: --precision: expected strict, tf32 or bf16, got \"half\"\n",
         ),
         (
+            &["--device=cuda:x", "-e", "1"],
+            "rung: error: --device: expected cuda:0, cuda:1 and so on, got \"cuda:x\"\n",
+        ),
+        (
+            &["--device-memory=9999999T", "-e", "1"],
+            "rung: error: --device-memory: expected a size such as 512M or 1.5G, 4096T at most, \
+             got \"9999999T\"\n",
+        ),
+        (
+            &["doctor", "--ops", "--report"],
+            "rung: error: --report: --ops and --report are two forms; give one of them\n",
+        ),
+        (
             &["--portable", "--gpu", "-e", "1"],
             "rung: error: --portable runs the definitions alone\n  hint: leave out --gpu or --portable\n",
         ),

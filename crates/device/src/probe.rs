@@ -152,7 +152,7 @@ pub fn probe_with(name: &str, mask: impl Into<Mask>) -> Result<Arc<dyn Device>, 
 
 fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
     let wanted = name.to_lowercase();
-    if let Some(number) = wanted.strip_prefix("cuda:").or((wanted == "cuda").then_some("0")) {
+    if let Some(number) = number_of_card(&wanted) {
         let absent = || Reason("expected cuda:0, cuda:1 and so on".to_string());
         return card(number.parse().map_err(|_| absent())?, mask.variants);
     }
@@ -165,12 +165,30 @@ fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
     let Some(adapter) = adapters.iter().find(fits) else {
         let names = cards.into_iter().map(|card| card.name);
         let names: Vec<String> = names.chain(adapters.iter().map(|a| a.get_info().name)).collect();
-        let names = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        let names = if names.is_empty() { nothing_found() } else { names.join(", ") };
         return Err(Reason(format!("no adapter named {name}; found: {names}")));
     };
     match summary(&adapter.get_info()) {
         Adapter { software: false, unusable: Some(reason), .. } => Err(Reason(reason)),
         _ => start(adapter, mask),
+    }
+}
+
+/// The text after `cuda:`; of `cuda` alone the first card's number.
+fn number_of_card(wanted: &str) -> Option<&str> {
+    wanted.strip_prefix("cuda:").or((wanted == "cuda").then_some("0"))
+}
+
+/// Whether this may name a device, on this machine or another: `cuda:` wants a number.
+pub fn may_name(name: &str) -> bool {
+    number_of_card(&name.to_lowercase()).is_none_or(|number| number.parse::<u32>().is_ok())
+}
+
+/// A driver that finds no memory to start shows no adapter either, and nothing that says so.
+fn nothing_found() -> String {
+    match instance() {
+        Some(_) => "none (no driver for Vulkan, or none that could start)".to_string(),
+        None => "none (no Vulkan loader, or no driver for it)".to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! is none, with the line that says so.
 
 use crate::decline::Decline;
-use rung_base::Settings;
+use rung_base::settings::{DeviceChoice, Settings};
 use rung_device::Device;
 use rung_library::Library;
 use std::sync::Arc;
@@ -38,11 +38,12 @@ pub(crate) fn find_device(
     settings: &Settings,
     notices: &mut Vec<String>,
 ) -> std::result::Result<Arc<dyn Device>, Decline> {
+    let named = matches!(settings.device.value, DeviceChoice::Named(_));
+    if settings.portable.value && (settings.gpu.value || named) {
+        return Err(Decline::Without("--portable"));
+    }
     if !settings.gpu.value {
         return Err(Decline::Off("--gpu"));
-    }
-    if settings.portable.value {
-        return Err(Decline::Without("--portable"));
     }
     rung_device::probe(&settings.device.value).map_err(|reason| {
         let reason = reason.to_string();

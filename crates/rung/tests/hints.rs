@@ -100,6 +100,7 @@ fn wrong_counts_and_keywords_show_what_is_taken() {
     let mut session = session();
     session.lisp.eval_text("test", "(defun f (a &key b) (list a b))").unwrap();
     session.lisp.eval_text("test", "(defgeneric g (a b))").unwrap();
+    session.lisp.eval_text("test", "(defmacro m (a b) (list 'list a b))").unwrap();
     for (form, sentence, hint) in [
         (
             "(la:sum)",
@@ -114,6 +115,8 @@ fn wrong_counts_and_keywords_show_what_is_taken() {
         ("(f 1 :b)", "Odd number of keyword arguments", "its arguments are (a &key b)"),
         ("(g 1)", "g: expected 2 arguments: got 1", "its arguments are (a b)"),
         ("(funcall (lambda ()) 1)", "lambda: expected 0 arguments: got 1", "it takes no arguments"),
+        ("(m 1)", "m: too few arguments", "its arguments are (a b)"),
+        ("(m 1 2 3)", "m: too many arguments", "its arguments are (a b)"),
         ("(car 1 2)", "car: expected 1 argument: got 2", "its arguments are (list)"),
     ] {
         assert_eq!(told(&mut session, form), (sentence.into(), hint.into()), "{form}");

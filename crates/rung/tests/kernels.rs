@@ -370,6 +370,12 @@ fn a_kernel_takes_no_locked_name_and_no_parameter_twice() {
         ("(rung:defkernel t ((x f32)) x)", "t is a constant"),
         ("(rung:defkernel :kw ((x f32)) x)", ":kw is a constant"),
         ("(rung:defkernel k ((x f32) (x f64)) x)", "a parameter is given twice"),
+        ("(rung:defkernel k ((x f32) (pi f64)) x)", "pi is a constant"),
+        ("(rung:defkernel k ((nil f32)) 1)", "nil is a constant"),
+        ("(rung:defkernel k ((x f32)) (let ((t x)) x))", "t is a constant"),
+        ("(rung:defkernel k ((x f32)) (let ((a x) (a 2)) a))", "let binds a name once"),
+        ("(rung:defkernel k ((x f32)) (repeat 2 ((a x 1) (a 2 1)) a))", "is given twice"),
+        ("(rung:defkernel)", "too few arguments"),
         ("(rung:defkernel k ((x f32)) (if x 1))", "expected (if test then else)"),
     ] {
         let text = printed(&mut session, form).to_lowercase();

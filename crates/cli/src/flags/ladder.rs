@@ -96,6 +96,9 @@ pub const FLAGS: &[Flag] = &[
                 "" => return Err("expected auto, cpu or part of an adapter's name".into()),
                 "auto" => DeviceChoice::Auto,
                 "cpu" | "none" => DeviceChoice::None,
+                name if !rung_device::may_name(name) => {
+                    return Err(format!("expected cuda:0, cuda:1 and so on, got {name:?}"));
+                }
                 name => DeviceChoice::Named(name.to_string()),
             };
             request.settings.device.set(choice, origin);
@@ -171,8 +174,8 @@ pub const FLAGS: &[Flag] = &[
         summary: "bytes of arrays that may stay on the device: 512M, 4G",
         detail: &["Without it a quarter of the device's memory."],
         apply: |request, given, origin| {
-            let bytes = size_of(given.text())
-                .ok_or_else(|| format!("expected a size such as 512M: got {:?}", given.text()))?;
+            let bytes =
+                size_of(given.text()).ok_or_else(|| format!("{SIZES}, got {:?}", given.text()))?;
             request.settings.device_memory.set(Some(bytes), origin);
             Ok(())
         },
@@ -296,7 +299,10 @@ pub const NUMBERS: &[Flag] = &[
     },
 ];
 
-/// `512M`: a whole number of bytes, or of 2^10, 2^20, 2^30 or 2^40 of them.
+const SIZES: &str = "expected a size such as 512M or 1.5G, 4096T at most";
+
+/// `512M`, `1.5G`: bytes, or 2^10, 2^20, 2^30 or 2^40 of them, up to 2^52, below which a double
+/// holds every number.
 fn size_of(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
@@ -307,7 +313,11 @@ fn size_of(text: &str) -> Option<u64> {
         "T" | "TI" => 40,
         _ => return None,
     };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+    if !digits.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let bytes = digits.parse::<f64>().ok()? * (1u64 << shift) as f64;
+    (bytes.fract() == 0.0 && bytes <= (1u64 << 52) as f64).then_some(bytes as u64)
 }
 
 fn shown_threads(setting: &Setting<Option<usize>>) -> (String, Origin) {
@@ -341,10 +351,13 @@ mod tests {
             ("cpu", DeviceChoice::None),
             ("none", DeviceChoice::None),
             ("H200", DeviceChoice::Named("H200".into())),
+            ("CUDA:1", DeviceChoice::Named("CUDA:1".into())),
         ] {
             (device.apply)(&mut request, Given::Text(text), Origin::BuiltIn).unwrap();
             assert_eq!(request.settings.device.value, choice);
         }
+        let wrong = (device.apply)(&mut request, Given::Text("cuda:x"), Origin::BuiltIn);
+        assert_eq!(wrong.unwrap_err(), "expected cuda:0, cuda:1 and so on, got \"cuda:x\"");
     }
 
     #[test]
@@ -356,7 +369,13 @@ mod tests {
             ("", None),
             ("M", None),
             ("-1", None),
-            ("20000000T", None),
+            ("1.5G", Some(3 << 29)),
+            ("0.3", None),
+            ("1.2.3M", None),
+            ("1e3", None),
+            ("4096T", Some(1 << 52)),
+            ("4097T", None),
+            ("99999999999999999999T", None),
         ]) {
             assert_eq!(size_of(text), bytes, "{text}");
         }

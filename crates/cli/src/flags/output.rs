@@ -103,10 +103,7 @@ pub const FLAGS: &[Flag] = &[
         group: Group::Doctor,
         commands: &["doctor"],
         summary: "operations by rungs, with the reason for each empty place",
-        apply: |request, _, _| {
-            request.doctor = DoctorForm::Operations;
-            Ok(())
-        },
+        apply: |request, _, _| request.doctor.choose(DoctorForm::Operations),
         ..FLAG
     },
     Flag {
@@ -114,10 +111,7 @@ pub const FLAGS: &[Flag] = &[
         group: Group::Doctor,
         commands: &["doctor"],
         summary: "text for a bug report: no paths, no user or host names",
-        apply: |request, _, _| {
-            request.doctor = DoctorForm::Report;
-            Ok(())
-        },
+        apply: |request, _, _| request.doctor.choose(DoctorForm::Report),
         ..FLAG
     },
     Flag {

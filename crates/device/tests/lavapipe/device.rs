@@ -109,7 +109,11 @@ fn a_machine_without_any_adapter_gives_a_reason() {
     let card = "libcuda.so.1 not found (no NVIDIA driver)";
     assert_eq!(reason(DeviceChoice::Auto), format!("{card}; no GPU adapter{step}"));
     let named = reason(DeviceChoice::Named("llvmpipe".to_string()));
-    assert_eq!(named, "no adapter named llvmpipe; found: none");
+    let why = match adapters().loader {
+        true => "no driver for Vulkan, or none that could start",
+        false => "no Vulkan loader, or no driver for it",
+    };
+    assert_eq!(named, format!("no adapter named llvmpipe; found: none ({why})"));
     assert!(adapters().adapters.is_empty());
 }
 

@@ -75,14 +75,8 @@ fn rest_of(list: &Value) -> Value {
 impl Expander<'_> {
     /// Whether a binding of the name is dynamic; an error if it may not be bound.
     pub(crate) fn binds_dynamically(&self, name: Symbol, specials: &[Symbol]) -> Outcome<bool> {
-        match self.lisp.symbols[name].kind {
-            VariableKind::Constant => {
-                let text = format!("{} is a constant", self.lisp.brief(&Value::symbol(name)));
-                Err(Escape::program(text))
-            }
-            VariableKind::Special => Ok(true),
-            VariableKind::Plain => Ok(specials.contains(&name)),
-        }
+        self.lisp.check_bindable(name)?;
+        Ok(self.lisp.symbols[name].kind == VariableKind::Special || specials.contains(&name))
     }
 
     /// Name and initial form of each binding of `let`.

@@ -210,18 +210,14 @@ pub static EVALUATION: &[Native] = &[
     native("rung::%destructuring-car", "list operator", "The next element.", |lisp, a| {
         match &a[0] {
             Value::Cons(pair) => Ok(pair.car()),
-            _ => {
-                let name = crate::machine::function_name(lisp, &a[1]);
-                Err(Escape::program(format!("{name}: too few arguments")))
-            }
+            _ => Err(miscounted(lisp, &a[1], "too few")),
         }
     }),
     native("rung::%destructuring-end", "list operator", "Checks for the end.", |lisp, a| {
         if a[0].is_nil() {
             return Ok(NIL);
         }
-        let name = crate::machine::function_name(lisp, &a[1]);
-        Err(Escape::program(format!("{name}: too many arguments")))
+        Err(miscounted(lisp, &a[1], "too many"))
     }),
     native("rung::%destructuring-find", "plist keyword", "The tail at a key's value.", |_, a| {
         let mut rest = a[0].clone();
@@ -363,6 +359,16 @@ fn fdefinition(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 }
 
 impl Lisp {
+    /// An error where no binding may have the name: constants.
+    pub fn check_bindable(&self, name: Symbol) -> Outcome<()> {
+        match self.symbols[name].kind {
+            VariableKind::Constant => {
+                Err(Escape::program(format!("{} is a constant", self.shown(name))))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// An error where a program may not give the name a function: standard names are locked, constants
     /// and keywords are no names.
     pub fn check_definable(&self, name: Symbol) -> Outcome<()> {
@@ -464,6 +470,19 @@ pub fn lambda_list(lisp: &mut Lisp, function: &Value) -> Value {
             list(words.iter().map(|w| Value::symbol(lisp.intern(package, w))).collect::<Vec<_>>())
         }
         None => NIL,
+    }
+}
+
+/// The wrong number of arguments for a macro, or of elements where its list has a list.
+fn miscounted(lisp: &mut Lisp, operator: &Value, how: &str) -> Escape {
+    let name = crate::machine::function_name(lisp, operator);
+    let error = Escape::program(format!("{name}: {how} arguments"));
+    match operator.as_symbol().map(|name| lisp.macro_function(name)) {
+        Some(Ok(Some(function))) => {
+            let list = lambda_list(lisp, &function);
+            error.hint(crate::machine::arguments_are(&lisp.brief(&list)))
+        }
+        _ => error,
     }
 }
 

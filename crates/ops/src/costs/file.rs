@@ -41,7 +41,9 @@ impl Refused {
         match self {
             Refused::Absent => None,
             Refused::Malformed(text) => {
-                Some(format!("rung: warning: {text}; using the default costs."))
+                // The text begins with the file's name; nobody named the file, so its folder is said.
+                let text = path.with_file_name(text);
+                Some(format!("rung: warning: {}; using the default costs.", text.display()))
             }
             Refused::Other(what) => Some(format!(
                 "rung: note: {file} is for another {what}; using the defaults; run rung tune."
@@ -120,7 +122,8 @@ pub fn of_run(
     match costs(path, &key(), defaults) {
         Ok(costs) => (costs, None),
         Err(Refused::Absent) if choice.origin != Origin::BuiltIn => {
-            let text = format!("{}: no cost file {}", choice.origin, path.display());
+            let lacks = if path.exists() { "no measurement in" } else { "no cost file" };
+            let text = format!("{}: {lacks} {}", choice.origin, path.display());
             (defaults.clone(), Some(format!("rung: warning: {text}; using the default costs.")))
         }
         Err(refused) => (defaults.clone(), refused.notice(path)),

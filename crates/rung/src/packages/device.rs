@@ -66,5 +66,8 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
 }
 
 fn packed<'a>(operator: &str, value: &'a Value) -> Outcome<&'a Packed> {
-    value.as_packed().ok_or_else(|| Escape::wrong_type(operator, symbol::ARRAY, value))
+    value.as_packed().ok_or_else(|| {
+        let wanted = "a packed array, such as #d(1 2)";
+        Escape::unexpected(operator, wanted, Value::symbol(symbol::ARRAY), value)
+    })
 }

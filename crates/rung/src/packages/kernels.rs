@@ -172,6 +172,7 @@ fn declaration(
         let (Some(symbol), [_, t]) = (parts.first().and_then(Value::as_symbol), &parts[..]) else {
             return Err(refused(lisp, "a parameter is (name type)", &parameter));
         };
+        lisp.check_bindable(symbol)?;
         let t = match called(lisp, t).as_deref() {
             Some("f32" | "single-float") => ElementType::F32,
             Some("f64" | "double-float") => ElementType::F64,
@@ -326,6 +327,10 @@ impl Scope<'_> {
             else {
                 return self.refused("a binding is (name expression)", &binding);
             };
+            if head == "let" && waiting.contains(&Some(name)) {
+                return self.refused("let binds a name once (let* one after another)", &binding);
+            }
+            self.lisp.check_bindable(name)?;
             let value = self.expression(value)?;
             values.push(value);
             self.names.push((head == "let*").then_some(name));
@@ -353,6 +358,10 @@ impl Scope<'_> {
             else {
                 return self.refused("a variable of repeat is (name first next)", &state);
             };
+            if names.contains(&Some(name)) {
+                return self.refused("a variable of repeat is given twice", &state);
+            }
+            self.lisp.check_bindable(name)?;
             names.push(Some(name));
             first.push(self.expression(begin)?);
             nexts.push(next.clone());
