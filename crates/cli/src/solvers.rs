@@ -18,7 +18,7 @@ use outputs::Outputs;
 use rung::solvers::SOLVERS;
 use rung_base::{Error, ErrorKind};
 use rung_ops::record::{Op, Parameter, Place};
-use rung_ops::solver::{Command, Finished, Opened, Reader, Solver};
+use rung_ops::solver::{Command, Finished, Given, Opened, Solver};
 use rung_ops::{Caller, Ladder, Site, Value};
 use std::ffi::OsString;
 use std::path::Path;
@@ -80,7 +80,7 @@ impl Asked {
     }
 }
 
-/// Runs a line that names a solver.
+/// Runs a line that names a solver, file by file.
 pub fn run(invocation: &Invocation, asked: &Asked) -> Result<i32, Failure> {
     let words = &invocation.line.words;
     let Some(offering) = asked.operation else {
@@ -90,38 +90,83 @@ pub fn run(invocation: &Invocation, asked: &Asked) -> Result<i32, Failure> {
         };
     };
     let name = format!("rung {} {}", asked.solver.package.name, offering.op.name());
-    let file = file(&name, offering.command, words)
+    let files = files(&name, offering.command, words)
         .map_err(|text| Failure::usage(text).hint(format!("{name} --help")))?;
-    let package = asked.solver.package.name;
-    let failed = |e: Error| failure(&e.in_package(package));
-    let outputs = Outputs::new(asked, offering, invocation)?;
+    let outputs = outputs::of_files(asked, offering, invocation, &files)?;
     let given = values::given(asked, offering)?;
     let options = values::options(asked)?;
-    let opened =
-        file.map_or_else(|| Ok(Opened::nothing()), |(reader, file)| (reader.read)(file, &options));
-    let opened = opened.map_err(failed)?;
-    opened.notes.iter().for_each(|note| invocation.screen.note(note));
-    let values = arguments(offering.op, &opened, given).map_err(failed)?;
-    let mut ladder = ladder(invocation)?;
-    let results = compute(&mut ladder, offering, values.clone(), invocation);
-    explain(&ladder, invocation);
-    let results = results.map_err(failed)?;
-    let finished = Finished { opened: &opened, arguments: &values, results: &results };
-    outputs.write(&finished, &invocation.screen)
+    let task = Task { asked, offering, given, options, invocation };
+    let ladder = &mut ladder(invocation)?;
+    let code = match &files[..] {
+        [_, _, ..] => task.each(files.iter().copied().zip(&outputs), ladder),
+        files => task.run(ladder, files.first().copied(), &outputs[0]),
+    };
+    explain(ladder, invocation);
+    code
 }
 
-/// The file that a line names, and how it is read; none where the operation takes none.
-fn file<'a>(
+/// What a line asks for of each of its files.
+struct Task<'a> {
+    asked: &'a Asked,
+    offering: Offering,
+    given: Vec<(&'static Parameter, Value)>,
+    options: Vec<Given>,
+    invocation: &'a Invocation,
+}
+
+impl Task<'_> {
+    /// Reads a file, computes, and writes the results; the exit code.
+    fn run(
+        &self,
+        ladder: &mut Ladder,
+        file: Option<&Path>,
+        outputs: &Outputs,
+    ) -> Result<i32, Failure> {
+        let Task { offering, invocation, .. } = *self;
+        let failed = |e: Error| failure(&e.in_package(self.asked.solver.package.name));
+        let opened = match (&offering.command.input, file) {
+            (Some(reader), Some(file)) => (reader.read)(file, &self.options).map_err(failed)?,
+            _ => Opened::nothing(),
+        };
+        opened.notes.iter().for_each(|note| invocation.screen.note(note));
+        let values = arguments(offering.op, &opened, &self.given).map_err(failed)?;
+        let results = compute(ladder, offering, values.clone(), invocation).map_err(failed)?;
+        let finished = Finished { opened: &opened, arguments: &values, results: &results };
+        outputs.write(&finished, &invocation.screen)
+    }
+
+    /// One file after another, each named before its notes. One that fails keeps none of the others
+    /// from its results: its error is said, and the first of those decides the exit code.
+    fn each<'a>(
+        &self,
+        files: impl Iterator<Item = (&'a Path, &'a Outputs)>,
+        ladder: &mut Ladder,
+    ) -> Result<i32, Failure> {
+        let mut code = 0;
+        for (file, outputs) in files {
+            self.invocation.screen.note(&format!("file {}", file.display()));
+            match self.run(ladder, Some(file), outputs) {
+                Ok(_) => {}
+                Err(failure) => {
+                    self.invocation.screen.failure(&failure);
+                    code = if code == 0 { failure.exit as i32 } else { code };
+                }
+            }
+        }
+        Ok(code)
+    }
+}
+
+/// The files that a line names; none where the operation takes none.
+fn files<'a>(
     name: &str,
     command: &'static Command,
     words: &'a [OsString],
-) -> Result<Option<(&'static Reader, &'a Path)>, String> {
-    let unexpected = |word: &OsString| Err(format!("unexpected word {}", word.to_string_lossy()));
+) -> Result<Vec<&'a Path>, String> {
     match (&command.input, words) {
-        (Some(reader), [file]) => Ok(Some((reader, Path::new(file)))),
         (Some(reader), []) => Err(format!("{name} needs a file: {}", reader.what)),
-        (Some(_), [_, extra, ..]) | (None, [extra, ..]) => unexpected(extra),
-        (None, []) => Ok(None),
+        (None, [extra, ..]) => Err(format!("unexpected word {}", extra.to_string_lossy())),
+        (_, words) => Ok(words.iter().map(Path::new).collect()),
     }
 }
 
@@ -139,7 +184,7 @@ fn unknown(solver: &'static Solver, word: &str) -> Failure {
 fn arguments(
     op: &Op,
     opened: &Opened,
-    typed: Vec<(&'static Parameter, Value)>,
+    typed: &[(&'static Parameter, Value)],
 ) -> rung_base::Result<Vec<Value>> {
     let mut values = Vec::new();
     let mut keywords = Vec::new();

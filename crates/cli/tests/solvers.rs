@@ -159,7 +159,15 @@ fn mistakes_in_the_line_say_what_was_meant() {
     for (words, wanted) in [
         (&["fbs", "a.xyz"][..], "rung points has no fbs\n  hint: did you mean fps?"),
         (&["fps"], "rung points fps needs a file: a point cloud\n  hint: rung points fps --help"),
-        (&["fps", "a.xyz", "b.xyz", "-k", "1"], "unexpected word b.xyz"),
+        (
+            &["fps", "a.xyz", "cut.ply", "-k", "1"],
+            "the chosen points of 2 files go to a folder\n  hint: -o FOLDER names one",
+        ),
+        (
+            &["fps", "a.xyz", "cut.ply", "-k", "1", "-o", "o.ply"],
+            "--output: results of several files go to a folder, o.ply is none\n  hint: mkdir",
+        ),
+        (&["fps", "a.xyz", "./a.xyz", "-k", "1", "-o", "."], "two results would go to ./a.xyz"),
         (
             &["fps", "a.xyz", "--radios", "r.npy"],
             "unknown flag --radios\n  hint: did you mean --rad",
@@ -225,6 +233,33 @@ fn bad_files_are_named_and_outputs_stay_as_they_were() {
     assert_eq!(run_in(&folder, &words).out, "0 0 0\n3 0 0\n");
 }
 
+/// Results of several files go to a folder, named as the files; one bad file keeps nothing from the others.
+#[test]
+fn several_files_go_to_a_folder() {
+    let folder = Folder::new();
+    folder.file("a.xyz", "0 0 0\n1 0 0\n");
+    folder.file("b.xyz", "0 nothing\n");
+    folder.file("c.xyz", "5 5 5\n7 5 5\n");
+    folder.file("out/other", "");
+    let files = ["points", "fps", "a.xyz", "b.xyz", "c.xyz", "-k", "1"];
+    let to = ["-o", "out", "--radii", "out", "--png", "out"];
+    let ran = run_in(&folder, &[&files[..], &to].concat());
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.err.contains("rung: error: cannot read b.xyz"), "{}", ran.err);
+    assert!(ran.err.contains("rung: note: file c.xyz\n"), "{}", ran.err);
+    let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).unwrap();
+    assert_eq!(read("out/a.xyz"), "0 0 0\n");
+    assert_eq!(read("out/c.xyz"), "5 5 5\n");
+    for (file, there) in [("a-radii.npy", true), ("a.png", true), ("b.xyz", false)] {
+        assert_eq!(folder.0.join("out").join(file).exists(), there, "{file}");
+    }
+    let lines = run_in(&folder, &[&["--json"], &files[..3], &files[4..]].concat()).out;
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    // One file and a folder.
+    let one = run_in(&folder, &["points", "fps", "c.xyz", "-k", "2", "-o", "out"]);
+    assert_eq!((one.code, read("out/c.xyz")), (Some(0), "5 5 5\n7 5 5\n".to_string()));
+}
+
 #[test]
 fn help_is_made_of_the_records() {
     let all = run(&["points", "--help"]);
@@ -233,7 +268,7 @@ fn help_is_made_of_the_records() {
     assert_eq!(all.out, run(&["help", "points"]).out);
     let one = run(&["points", "fps", "--help"]);
     for part in [
-        "usage: rung points fps FILE [flags]",
+        "usage: rung points fps FILE... [flags]",
         "  -k N|N,N,...\n",
         "  -o, --output FILE\n",
         "0 or more",

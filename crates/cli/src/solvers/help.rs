@@ -49,13 +49,17 @@ pub fn of_solver(solver: &'static Solver) -> String {
 fn of_operation(solver: &'static Solver, offering: Offering) -> String {
     let Offering { op, command } = offering;
     let name = format!("rung {} {}", solver.package.name, op.name());
-    let file = if command.input.is_some() { "FILE " } else { "" };
+    let file = if command.input.is_some() { "FILE... " } else { "" };
     let mut text = format!("{}\nusage: {name} {file}[flags]\n\n", examples(command.examples));
     for line in folded(op.doc, WIDTH) {
         let _ = writeln!(text, "{line}");
     }
     let file = command.input.map_or_else(String::new, |input| {
-        format!("FILE holds {}: {}", input.what, input.endings.join(" "))
+        format!(
+            "FILE holds {}: {}. Results of several go to folders: -o FOLDER.",
+            input.what,
+            input.endings.join(" ")
+        )
     });
     let main = format!(
         "Without -o {} go to standard output, as {}; numbers among the results are notes.",

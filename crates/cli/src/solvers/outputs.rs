@@ -11,10 +11,10 @@ use rung_array::{Array, Number};
 use rung_base::{Result, file};
 use rung_files::{csv, npy};
 use rung_ops::Value;
-use rung_ops::solver::{Finished, ending};
+use rung_ops::solver::{Command, Finished, ending};
 use serde_json::json;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How files of further results are named.
 pub const ARRAYS: &[&str] = &[".npy", ".csv", ".txt"];
@@ -31,67 +31,121 @@ pub struct Outputs {
     json: bool,
 }
 
+/// The outputs of each file of a line, in order (of one where it takes none), and everything that can be
+/// known of them before there is a result.
+pub fn of_files(
+    asked: &Asked,
+    offering: Offering,
+    invocation: &Invocation,
+    files: &[&Path],
+) -> std::result::Result<Vec<Outputs>, Failure> {
+    let json = invocation.screen.json;
+    let all: Vec<Outputs> = match files {
+        [] | [_] => vec![Outputs::new(asked, offering, json, files.first().copied(), false)?],
+        files => {
+            let of = |file: &&Path| Outputs::new(asked, offering, json, Some(file), true);
+            files.iter().map(of).collect::<std::result::Result<_, _>>()?
+        }
+    };
+    if all.len() > 1 && all[0].main.is_none() && !json {
+        let text =
+            format!("{} of {} files go to a folder", offering.command.output.what, all.len());
+        return Err(Failure::usage(text).hint("-o FOLDER names one; --json prints a line for each"));
+    }
+    are_different(&all)?;
+    Ok(all)
+}
+
+/// No result is written over by another.
+fn are_different(all: &[Outputs]) -> std::result::Result<(), Failure> {
+    let mut paths: Vec<PathBuf> = all.iter().flat_map(Outputs::paths).collect();
+    paths.sort();
+    match paths.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::usage(format!("two results would go to {}", pair[0].display()))),
+        None => Ok(()),
+    }
+}
+
+/// Where a flag says that a result goes.
+struct Target<'a> {
+    flag: &'a str,
+    text: &'a str,
+    /// What is appended to the name of the file that was read, for further results.
+    suffix: String,
+    endings: &'static [&'static str],
+}
+
+impl Target<'_> {
+    /// The file, and its ending: the one that is named, or one in the folder that is named, called as
+    /// the file that was read.
+    fn file(
+        &self,
+        command: &Command,
+        file: Option<&Path>,
+        several: bool,
+    ) -> std::result::Result<(PathBuf, &'static str), Failure> {
+        let Target { flag, text, suffix, endings } = self;
+        let path = PathBuf::from(text);
+        if let (Some(file), true) = (file, path.is_dir()) {
+            let read = command.input.map_or(&[][..], |reader| reader.endings);
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let stem = &name[..name.len() - ending(file, read).map_or(0, str::len)];
+            // As the file was, where that can be written, or as every tool reads it.
+            let ending = ending(file, endings)
+                .or_else(|| endings.iter().copied().find(|ending| *ending == ".npy"))
+                .unwrap_or(endings[0]);
+            return Ok((path.join(format!("{stem}{suffix}{ending}")), ending));
+        }
+        if several {
+            let text = format!("{flag}: results of several files go to a folder, {text} is none");
+            return Err(Failure::usage(text).hint("mkdir makes one"));
+        }
+        ending(&path, endings).map(|ending| (path, ending)).ok_or_else(|| {
+            let endings = endings.join(" ");
+            Failure::usage(format!("{flag}: {text} does not end with one of {endings}"))
+        })
+    }
+}
+
 impl Outputs {
-    /// Everything that can be known of them before there is a result.
-    pub fn new(
+    fn new(
         asked: &Asked,
         offering: Offering,
-        invocation: &Invocation,
+        json: bool,
+        file: Option<&Path>,
+        several: bool,
     ) -> std::result::Result<Outputs, Failure> {
-        let mut outputs = Outputs {
-            offering,
-            main: None,
-            picture: None,
-            results: Vec::new(),
-            json: invocation.screen.json,
-        };
+        let mut outputs =
+            Outputs { offering, main: None, picture: None, results: Vec::new(), json };
+        let command = offering.command;
         for (flag, text) in &asked.typed {
-            let path = PathBuf::from(text);
-            let ends = |endings: &'static [&'static str]| {
-                ending(&path, endings).ok_or_else(|| {
-                    let text = format!(
-                        "{}: {text} does not end with one of {}",
-                        flag.name,
-                        endings.join(" ")
-                    );
-                    Failure::usage(text)
-                })
+            let target = |suffix: String, endings: &'static [&'static str]| {
+                let target = Target { flag: &flag.name, text, suffix, endings };
+                target.file(command, file, several)
             };
             match flag.role {
                 Role::Output if text == DASH => outputs.main = None,
                 Role::Output => {
-                    let ending = ends(offering.command.output.endings)?;
-                    outputs.main = Some((path, ending));
+                    outputs.main = Some(target(String::new(), command.output.endings)?);
                 }
-                Role::Picture => {
-                    ends(&[".png"])?;
-                    outputs.picture = Some(path);
-                }
+                Role::Picture => outputs.picture = Some(target(String::new(), &[".png"])?.0),
                 Role::Result(at) => {
-                    ends(ARRAYS)?;
+                    let name = offering.op.results[at].name;
+                    let (path, _) = target(format!("-{name}"), ARRAYS)?;
                     outputs.results.retain(|(other, _)| *other != at);
                     outputs.results.push((at, path));
                 }
                 Role::Parameter(_) | Role::Option(_) => {}
             }
         }
-        outputs.are_different()?;
         Ok(outputs)
     }
 
-    fn are_different(&self) -> std::result::Result<(), Failure> {
-        let main = self.main.as_ref().map(|(path, _)| path);
-        let results = self.results.iter().map(|(_, path)| path);
-        let beside = self.parameters_file();
-        let files = main.into_iter().chain(&self.picture).chain(results).chain(&beside);
-        let mut all: Vec<&PathBuf> = files.collect();
-        all.sort();
-        match all.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => {
-                Err(Failure::usage(format!("two results would go to {}", pair[0].display())))
-            }
-            None => Ok(()),
-        }
+    /// Every file that is written.
+    fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        let main = self.main.as_ref().map(|(path, _)| path.clone());
+        let results = self.results.iter().map(|(_, path)| path.clone());
+        main.into_iter().chain(self.picture.clone()).chain(results).chain(self.parameters_file())
     }
 
     /// Where the parameters go: beside the main result.
