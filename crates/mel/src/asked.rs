@@ -19,7 +19,8 @@ const NAMES: &[&str] = &["librosa", "torchaudio", "whisper-80", "whisper-128", "
 pub const RATE: Parameter = keyword("rate", Kind::Number)
     .says("how fast the samples are; has to be given")
     .unit("Hz")
-    .above(0.0, 1e9);
+    .above(0.0, 1e9)
+    .also(&["sr", "sample-rate"]);
 pub const PRESET: Parameter = keyword("preset", Kind::Choice(NAMES))
     .says("whose rules apply: the packages disagree, so none is the default; has to be given");
 pub const MODE: Parameter = keyword("mode", Kind::Choice(&["exact", "melt"]))
@@ -32,8 +33,11 @@ pub const POINTS: Parameter = keyword("points", Kind::Integer)
     .says("sinusoids inside each triangle of melt")
     .between(1.0, 64.0)
     .default("1");
-pub const MELS: Parameter =
-    keyword("mels", Kind::Integer).says("how many bands").between(1.0, 16_384.0).default(OF_PRESET);
+pub const MELS: Parameter = keyword("mels", Kind::Integer)
+    .says("how many bands")
+    .between(1.0, 16_384.0)
+    .default(OF_PRESET)
+    .also(&["n-mels"]);
 pub const N_FFT: Parameter = keyword("n-fft", Kind::Integer)
     .says("points of the transform")
     .between(1.0, 1_048_576.0)
@@ -45,7 +49,8 @@ pub const WIN_LENGTH: Parameter = keyword("win-length", Kind::Integer)
 pub const HOP: Parameter = keyword("hop", Kind::Integer)
     .says("samples from one frame to the next")
     .between(1.0, 1_048_576.0)
-    .default("that of the preset, half the window of torchaudio");
+    .default("that of the preset, half the window of torchaudio")
+    .also(&["hop-length"]);
 pub const WINDOW: Parameter = keyword("window", Kind::Choice(&["hann", "povey", "rectangular"]))
     .says("the shape of the window")
     .default(OF_PRESET);
@@ -57,7 +62,8 @@ pub const PAD: Parameter = keyword("pad", Kind::Choice(&["zero", "reflect", "non
     .default(OF_PRESET);
 pub const SCALE: Parameter = keyword("scale", Kind::Choice(&["slaney", "htk", "kaldi"]))
     .says("the mel scale")
-    .default(OF_PRESET);
+    .default(OF_PRESET)
+    .also(&["mel-scale"]);
 pub const NORM: Parameter = keyword("norm", Kind::Choice(&["slaney", "none"]))
     .says("whether each triangle has the area 1 or the height 1")
     .default(OF_PRESET);

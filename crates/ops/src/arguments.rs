@@ -51,7 +51,7 @@ impl Arguments {
         let mut given = values.into_iter().peekable();
         let mut bound: SmallVec<[Value; 4]> = SmallVec::new();
         let is_keyword =
-            |v: &Value| matches!(v, Value::Keyword(s) if keywords.iter().any(|p| p.name == s));
+            |v: &Value| matches!(v, Value::Keyword(s) if keywords.iter().any(|p| p.is_called(s)));
         while bound.len() < positions {
             match given.next_if(|v| bound.len() < needed || !is_keyword(v)) {
                 Some(value) => bound.push(value),
@@ -75,7 +75,7 @@ impl Arguments {
             let Value::Keyword(name) = &word else {
                 return Err(count_error(op, given_count, needed, positions));
             };
-            let Some(at) = keywords.iter().position(|p| p.name == name) else {
+            let Some(at) = keywords.iter().position(|p| p.is_called(name)) else {
                 return Err(unknown_keyword(op, &word, keywords));
             };
             let value =

@@ -20,6 +20,8 @@ pub struct Parameter {
     pub default: &'static str,
     /// What its numbers may be.
     pub range: Option<Range>,
+    /// Further names, those of packages that people come from: keywords and flags may have them.
+    pub also: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +105,7 @@ impl fmt::Display for Range {
 
 impl Parameter {
     const fn new(name: &'static str, kind: Kind, place: Place) -> Parameter {
-        Parameter { name, kind, place, text: "", unit: "", default: "", range: None }
+        Parameter { name, kind, place, text: "", unit: "", default: "", range: None, also: &[] }
     }
 
     /// With a line of text about it.
@@ -121,6 +123,16 @@ impl Parameter {
         Parameter { default, ..self }
     }
 
+    /// With further names.
+    pub const fn also(self, also: &'static [&'static str]) -> Parameter {
+        Parameter { also, ..self }
+    }
+
+    /// Whether it is called so.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.also.contains(&name)
+    }
+
     /// Its text, unit, range and default in one line: `how many; 0 or more; by default 8`.
     pub fn about(&self) -> String {
         let mut text = self.text.to_string();
@@ -132,6 +144,9 @@ impl Parameter {
         }
         if !self.default.is_empty() {
             text += &format!("; by default {}", self.default);
+        }
+        if !self.also.is_empty() {
+            text += &format!("; also {}", self.also.join(", "));
         }
         text
     }

@@ -9,6 +9,8 @@ use rung_ops::record::{Kind, Parameter, Place};
 pub struct Offered {
     /// `--ratio`.
     pub name: String,
+    /// Further names, without dashes.
+    pub also: &'static [&'static str],
     pub letter: Option<char>,
     /// What follows it, by name; "" for nothing.
     pub value: String,
@@ -37,7 +39,8 @@ impl Offered {
             let mut letters = rest.chars();
             letters.next().filter(|_| letters.next().is_none())
         });
-        self.name == spelling || letter.is_some_and(|letter| self.letter == Some(letter))
+        let also = spelling.strip_prefix("--").is_some_and(|name| self.also.contains(&name));
+        self.name == spelling || also || letter.is_some_and(|letter| self.letter == Some(letter))
     }
 
     /// How messages call it: `-k`, `--ratio`.
@@ -74,6 +77,7 @@ pub fn flags_of(offering: Offering) -> Vec<Offered> {
     flags.extend(options.iter().filter_map(|p| of_parameter(p, Role::Option(p))));
     let to_file = |name: &str, letter, text: String, role| Offered {
         name: format!("--{name}"),
+        also: &[],
         letter,
         value: "FILE".into(),
         text,
@@ -112,6 +116,7 @@ fn of_parameter(parameter: &'static Parameter, role: Role) -> Option<Offered> {
     }
     Some(Offered {
         name: format!("--{}", parameter.name),
+        also: parameter.also,
         letter: letters.next().filter(|_| letters.next().is_none()),
         value,
         text,
