@@ -59,7 +59,8 @@ pub const PAD: Parameter = keyword("pad", Kind::Choice(&["zero", "reflect", "non
         "what stands at the edges: zeros, mirrored samples, nothing (frames lie inside), or mirrored \
          samples with the edge twice (Kaldi without snip_edges)",
     )
-    .default(OF_PRESET);
+    .default(OF_PRESET)
+    .also(&["pad-mode"]);
 pub const SCALE: Parameter = keyword("scale", Kind::Choice(&["slaney", "htk", "kaldi"]))
     .says("the mel scale")
     .default(OF_PRESET)
@@ -71,11 +72,13 @@ pub const FMIN: Parameter = keyword("fmin", Kind::Number)
     .says("where the lowest band begins")
     .unit("Hz")
     .at_least(0.0)
-    .default(OF_PRESET);
+    .default(OF_PRESET)
+    .also(&["f-min"]);
 pub const FMAX: Parameter = keyword("fmax", Kind::Number)
     .says("where the highest band ends; counted from half the rate when it is not above 0")
     .unit("Hz")
-    .default(OF_PRESET);
+    .default(OF_PRESET)
+    .also(&["f-max"]);
 pub const DB: Parameter = keyword("db", Kind::Flag)
     .says("decibels in place of power: librosa's with a floor of 80, torchaudio's without one");
 pub const SAMPLE_SCALE: Parameter = keyword("sample-scale", Kind::Choice(&["int16", "int32"]))

@@ -97,7 +97,8 @@ pub const CEPSTRA: Op = Op {
         keyword("count", Kind::Integer)
             .says("how many cepstra, not more than bands")
             .between(1.0, 16_384.0)
-            .default("20 of librosa, 40 of torchaudio, 13 of kaldi"),
+            .default("20 of librosa, 40 of torchaudio, 13 of kaldi")
+            .also(&["n-mfcc"]),
         keyword("lifter", Kind::Number)
             .says("the lifter's length; 0 for none")
             .between(0.0, 1e6)
