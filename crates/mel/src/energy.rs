@@ -1,8 +1,7 @@
 //! From frames to the energy of each band, by three methods.
 //!
-//! - `Fft`: a Fourier transform of each windowed frame, then the triangles. Frames and window are in f64,
-//!   the transform in f32: on read prose its energies are within 1.6e-7 of the largest of the f64
-//!   definition, where 2e-6 is promised.
+//! - `Fft`: a Fourier transform of each windowed frame, then the triangles (`spectrum`). Frames, window
+//!   and triangles are in f64, the transform in f32.
 //! - `Product`: the transform as one matrix product in f32, folded about the window's centre: cosines see
 //!   only the sums of mirrored samples, sines only their differences, which halves the work.
 //! - `Melt` (MelT, arXiv 2606.01009, 2026): no transform: sinusoids at frequencies inside each triangle,
@@ -13,8 +12,8 @@
 use crate::filters::Filters;
 use crate::frames::Frames;
 use crate::preset::Preset;
+use crate::spectrum::Spectrum;
 use rung_base::{Error, ErrorKind, Result, memory};
-use rung_dense::fourier::Power;
 use rung_lanes::{Lanes, Matrix, product};
 use rung_math::product::cell;
 use rung_math::{Cos, Sin, Unary};
@@ -25,7 +24,8 @@ use std::sync::Mutex;
 /// How energies are computed. The bits are those of the method, whatever the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By a Fourier transform (class O: those of the transform's library).
+    /// By a Fourier transform (class Same; class O where half the transform's points have a prime factor
+    /// above 5 or the points are odd, which are left to a library).
     Fft,
     /// By one product (class Same).
     Product,
@@ -52,8 +52,15 @@ pub struct Plan {
     pub filters: Filters,
     /// How.
     pub method: Method,
-    window: Vec<f64>,
-    folded: Option<Folded>,
+    pub(crate) window: Vec<f64>,
+    way: Way,
+}
+
+/// The tables of a method.
+#[derive(Clone, Debug)]
+enum Way {
+    Fft(Spectrum),
+    Product(Folded),
 }
 
 /// The method that is said, or else the one of the transform's size.
@@ -87,12 +94,14 @@ impl Plan {
         }
         Folded::ask(&preset, method)?;
         let window = preset.window.weights(preset.window_length);
-        let folded = match method {
-            Method::Fft => None,
-            Method::Product => Some(Folded::exact(&preset, &filters, &window)),
-            Method::Melt { points } => Some(Folded::melt(&preset, &filters, &window, points)),
+        let way = match method {
+            Method::Fft => Way::Fft(Spectrum::new(preset.n_fft)),
+            Method::Product => Way::Product(Folded::exact(&preset, &filters, &window)),
+            Method::Melt { points } => {
+                Way::Product(Folded::melt(&preset, &filters, &window, points))
+            }
         };
-        Ok(Plan { preset, filters, method, window, folded })
+        Ok(Plan { preset, filters, method, window, way })
     }
 
     /// The energies of all frames: on lanes, or without them by the plain sums, which give the same bits.
@@ -118,48 +127,38 @@ impl Plan {
             bands: memory::filled(count.saturating_mul(bands), 0.0, what)?,
             log_energy: memory::filled(count, 0.0, what)?,
         };
-        match (&self.folded, lanes) {
-            (Some(folded), _) => self.multiplied(lanes, folded, frames, range.start, &mut result),
-            (None, Some(lanes)) => self.transformed(lanes, frames, range.start, &mut result),
-            (None, None) => {
-                let Energies { bands, log_energy, .. } = &mut result;
-                self.transform(frames, range.start, bands, log_energy);
-            }
+        match &self.way {
+            Way::Fft(way) => self.transformed(lanes, way, frames, range.start, &mut result),
+            Way::Product(way) => self.multiplied(lanes, way, frames, range.start, &mut result),
         }
         Ok(result)
     }
 
     /// Blocks of frames, each by one thread.
-    fn transformed(&self, lanes: &Lanes, frames: &Frames, from: usize, to: &mut Energies) {
+    fn transformed(
+        &self,
+        lanes: Option<&Lanes>,
+        spectrum: &Spectrum,
+        frames: &Frames,
+        from: usize,
+        to: &mut Energies,
+    ) {
         let bands = self.filters.len();
-        let block = to.frames.div_ceil(lanes.workers().threads()).clamp(1, BLOCK);
+        let threads = lanes.map_or(1, |lanes| lanes.workers().threads());
+        let block = to.frames.div_ceil(threads).clamp(1, BLOCK);
         let energies = to.log_energy.chunks_mut(block);
         let blocks: Vec<_> =
             to.bands.chunks_mut(block * bands).zip(energies).map(Mutex::new).collect();
-        lanes.workers().run(blocks.len(), &|at| {
+        let run = |at: usize| {
             // No other piece has this block, and one that panicked ends the call.
             if let Ok(mut block_of) = blocks[at].lock() {
                 let (bands, energies) = &mut *block_of;
-                self.transform(frames, from + at * block, bands, energies);
+                spectrum.energies(self, lanes, frames, from + at * block, (bands, energies));
             }
-        });
-    }
-
-    fn transform(&self, frames: &Frames, from: usize, to: &mut [f32], energies: &mut [f32]) {
-        let (n, bands) = (self.preset.n_fft, self.filters.len());
-        let mut transform = Power::new(n);
-        let mut frame = vec![0.0; self.window.len()];
-        let (mut line, mut power) = (vec![0.0; n], vec![0.0; self.filters.bins]);
-        for ((at, to), energy) in to.chunks_exact_mut(bands).enumerate().zip(energies) {
-            *energy = frames.read(from + at, &mut frame) as f32;
-            let windowed = frame.iter().zip(&self.window).map(|(x, w)| (x * w) as f32);
-            line.iter_mut().zip(windowed).for_each(|(to, x)| *to = x);
-            // The transform leaves its own numbers there.
-            line[frame.len()..].fill(0.0);
-            transform.of(&mut line, &mut power);
-            for (band, to) in to.iter_mut().enumerate() {
-                *to = self.filters.energy(band, &power) as f32;
-            }
+        };
+        match lanes {
+            Some(lanes) => lanes.workers().run(blocks.len(), &run),
+            None => (0..blocks.len()).for_each(run),
         }
     }
 

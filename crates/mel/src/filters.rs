@@ -2,6 +2,7 @@
 
 use crate::preset::{Norm, Preset};
 use crate::scale::Scale;
+use crate::transform::{Eight, LINES};
 use rung_base::Result;
 
 /// A triangle for each band.
@@ -96,9 +97,21 @@ impl Filters {
     }
 
     /// The energy of a band: weights times power, bins ascending, in f64.
+    #[inline(always)]
     pub fn energy<T: Copy + Into<f64>>(&self, band: usize, power: &[T]) -> f64 {
         let Band { first, weights } = &self.bands[band];
-        weights.iter().zip(&power[*first..]).map(|(w, &p)| w * p.into()).sum()
+        weights.iter().zip(&power[*first..]).fold(0.0, |sum, (w, &p)| sum + w * p.into())
+    }
+
+    /// `energy` of frames side by side, each rounded once.
+    #[inline(always)]
+    pub(crate) fn energies(&self, band: usize, power: &[Eight]) -> [f32; LINES] {
+        let Band { first, weights } = &self.bands[band];
+        let mut sums = [0.0; LINES];
+        for (w, p) in weights.iter().zip(&power[*first..]) {
+            sums = std::array::from_fn(|i| sums[i] + w * f64::from(p.0[i]));
+        }
+        std::array::from_fn(|i| sums[i] as f32)
     }
 }
 

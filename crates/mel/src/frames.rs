@@ -1,11 +1,15 @@
 //! Which samples a frame sees, and what is done to them before the window.
 
 use crate::preset::{Count, Padding, Preset};
+use crate::transform::{Eight, LINES};
 use rung_base::{Error, ErrorKind, Result};
 use rung_math::{Log, Unary};
 
 /// The least energy whose logarithm is taken: 2^-23, as Kaldi has it.
 pub const FLOOR: f64 = 1.192_092_9e-7;
+
+/// Samples that are looked at together.
+const FINITE: usize = 1024;
 
 /// The frames of a signal, or of the part of it that is still held.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +54,7 @@ impl<'a> Frames<'a> {
             out.iter_mut().for_each(|x| *x *= preset.sample_scale);
         }
         if preset.remove_mean {
-            let mean = out.iter().sum::<f64>() / out.len() as f64;
+            let mean = out.iter().fold(0.0, |sum, x| sum + x) / out.len() as f64;
             out.iter_mut().for_each(|x| *x -= mean);
         }
         let energy = self.energy_of(out);
@@ -68,7 +72,7 @@ impl<'a> Frames<'a> {
         if !self.preset.cepstra.energy {
             return 0.0;
         }
-        Log::at(frame.iter().map(|x| x * x).sum::<f64>().max(FLOOR))
+        Log::at(frame.iter().fold(0.0, |sum, x| sum + x * x).max(FLOOR))
     }
 
     /// So many samples from a place on, where all of them are there.
@@ -92,6 +96,85 @@ impl<'a> Frames<'a> {
         }
         self.samples[at as usize - self.origin].into()
     }
+}
+
+/// Eight frames side by side, each with the numbers that `Frames::read` gives.
+pub(crate) struct Lines {
+    /// (window_length, frames).
+    pub samples: Vec<[f64; LINES]>,
+    pub log_energy: [f64; LINES],
+}
+
+impl Lines {
+    pub fn new(length: usize) -> Lines {
+        Lines { samples: vec![[0.0; LINES]; length], log_energy: [0.0; LINES] }
+    }
+
+    /// Frames from `from` on, as many as `count` says and zeros beside them.
+    #[inline(always)]
+    pub fn read(&mut self, frames: &Frames, from: usize, count: usize) {
+        let (preset, length) = (frames.preset, self.samples.len());
+        let (hop, start) = (preset.hop, (from * preset.hop) as isize - left(preset));
+        match frames.inside(start, (LINES - 1) * hop + length) {
+            Some(samples) if count == LINES => {
+                let rows: [&[f32]; LINES] =
+                    std::array::from_fn(|line| &samples[line * hop..][..length]);
+                for (j, to) in self.samples.iter_mut().enumerate() {
+                    *to = std::array::from_fn(|line| f64::from(rows[line][j]));
+                }
+            }
+            _ => {
+                for (j, to) in self.samples.iter_mut().enumerate() {
+                    let at = |line: usize| frames.sample(start + (line * hop + j) as isize);
+                    *to = std::array::from_fn(|line| if line < count { at(line) } else { 0.0 });
+                }
+            }
+        }
+        self.prepare(preset);
+    }
+
+    /// The samples at a place times the window, rounded once; zeros behind it.
+    #[inline(always)]
+    pub fn windowed(&self, j: usize, window: &[f64]) -> Eight {
+        match (self.samples.get(j), window.get(j)) {
+            (Some(x), Some(w)) => Eight(std::array::from_fn(|line| (x[line] * w) as f32)),
+            _ => Eight::default(),
+        }
+    }
+
+    /// What comes before the window, step by step as `Frames::read` has it.
+    #[inline(always)]
+    fn prepare(&mut self, preset: &Preset) {
+        let samples = &mut self.samples;
+        if preset.sample_scale != 1.0 {
+            samples.iter_mut().flatten().for_each(|x| *x *= preset.sample_scale);
+        }
+        if preset.remove_mean {
+            let length = samples.len() as f64;
+            let mean = sums(samples, |x| x).map(|sum| sum / length);
+            samples.iter_mut().for_each(|x| *x = std::array::from_fn(|i| x[i] - mean[i]));
+        }
+        if preset.cepstra.energy {
+            self.log_energy = sums(samples, |x| x * x).map(|sum| Log::at(sum.max(FLOOR)));
+        }
+        if preset.preemphasis != 0.0 {
+            let mut before = samples[0];
+            for x in samples.iter_mut() {
+                let now = *x;
+                *x = std::array::from_fn(|i| now[i] - preset.preemphasis * before[i]);
+                before = now;
+            }
+        }
+    }
+}
+
+/// The sum of each frame, in order.
+#[inline(always)]
+fn sums(samples: &[[f64; LINES]], term: impl Fn(f64) -> f64) -> [f64; LINES] {
+    let add = |sum: [f64; LINES], x: &[f64; LINES]| -> [f64; LINES] {
+        std::array::from_fn(|i| sum[i] + term(x[i]))
+    };
+    samples.iter().fold([0.0; LINES], add)
 }
 
 /// How many frames `n` samples have.
@@ -145,6 +228,11 @@ pub(crate) fn check_length(preset: &Preset, n: usize) -> Result<()> {
 /// # Errors
 /// NaN or infinity, with how many there are and where the first is.
 pub(crate) fn check(samples: &[f32]) -> Result<()> {
+    // A whole line of them at a time, as vectors: a search for the first took as long as a transform.
+    let are_finite = |line: &[f32]| line.iter().fold(true, |all, x| all & x.is_finite());
+    if samples.chunks(FINITE).all(are_finite) {
+        return Ok(());
+    }
     let wrong = samples.iter().filter(|x| !x.is_finite()).count();
     match samples.iter().position(|x| !x.is_finite()) {
         None => Ok(()),

@@ -4,7 +4,7 @@
 //! - [`preset`]: whose rules apply: librosa's, torchaudio's, Whisper's, Kaldi's, every field by name.
 //! - [`scale`], [`filters`], [`window`]: the tables, computed in f64.
 //! - [`frames`]: which samples a frame sees.
-//! - [`energy`]: from frames to the energy of each band: by a Fourier transform, by one matrix product,
+//! - [`energy`] with `spectrum` and `transform`: from frames to the energy of each band: by a Fourier transform, by one matrix product,
 //!   or by sinusoids at the bands' own frequencies (`melt`).
 //! - [`spectrogram`]: energies as the preset wants them, and cepstra; [`stream`]: the same piece by piece.
 //! - [`record`], [`asked`], [`signals`]: the operations' records, and from a call to a plan and signals.
@@ -24,8 +24,14 @@ pub mod scale;
 pub mod shell;
 pub mod signals;
 pub mod spectrogram;
+mod spectrum;
 pub mod stream;
+mod transform;
 pub mod window;
+
+#[cfg(test)]
+#[path = "../tests/noise/mod.rs"]
+mod noise;
 
 pub use energy::{Method, Plan};
 pub use filters::Filters;
@@ -45,8 +51,7 @@ pub const SOLVER: &Solver = &Solver {
 Sound comes as numbers from -1 to 1: (n), or (batch n). librosa, torchaudio, Whisper and Kaldi disagree
 about nearly every field of a mel spectrogram, so there is no default: `preset` says whose rules apply, and
 any field may be said in its place. Bands are computed in one of three ways, each with its own bits,
-chosen by the parameters and never by the machine: `product` (the same on every rung), `fft` (a kept
-library's), and mode `melt`.
+chosen by the parameters and never by the machine: `product`, `fft`, and mode `melt`.
 ",
     operations: OPERATIONS,
 };

@@ -77,9 +77,18 @@ fn logarithm<F: compiled::Unary>(lanes: Option<&Lanes>, least: f64, energies: &m
     }
 }
 
+/// Values that are compared side by side.
+const BESIDE: usize = 32;
+
 /// The largest value.
 pub(crate) fn largest(values: &[f32]) -> f32 {
-    values.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+    let larger = |most: f32, x: f32| if x > most { x } else { most };
+    let mut most = [f32::NEG_INFINITY; BESIDE];
+    let mut lines = values.chunks_exact(BESIDE);
+    for line in &mut lines {
+        most.iter_mut().zip(line).for_each(|(most, &x)| *most = larger(*most, x));
+    }
+    most.iter().chain(lines.remainder()).copied().fold(f32::NEG_INFINITY, larger)
 }
 
 impl Plan {

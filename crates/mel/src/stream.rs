@@ -111,16 +111,8 @@ impl Stream {
 mod tests {
     use super::*;
     use crate::Method;
+    use crate::noise::noise;
     use crate::preset::{PRESETS, Preset};
-
-    fn noise(count: usize) -> Vec<f32> {
-        let mut state = 0x9E37_79B9_u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        (0..count).map(|_| next()).collect()
-    }
 
     /// (frames, bands) of one call.
     fn whole(plan: &Plan, samples: &[f32]) -> Vec<u32> {

@@ -1,5 +1,8 @@
 //! Energies against the plain sums of the definition, and what no cutting and no thread may change.
 
+mod noise;
+
+use noise::noise;
 use rung_lanes::{Lanes, Level};
 use rung_mel::filters::Filters;
 use rung_mel::frames::Frames;
@@ -9,16 +12,6 @@ use std::f64::consts::TAU;
 
 const METHODS: [Method; 4] =
     [Method::Fft, Method::Product, Method::Melt { points: 1 }, Method::Melt { points: 3 }];
-
-/// Noise in [-1, 1).
-fn noise(count: usize) -> Vec<f32> {
-    let mut state = 0x9E37_79B9_u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|_| next()).collect()
-}
 
 fn plan(preset: Preset, method: Method) -> Plan {
     Plan::new(preset, Some(method)).unwrap()
@@ -84,6 +77,29 @@ fn a_frame_has_its_bits_whatever_is_computed_with_it() {
         let part = plan.energies(Some(&Lanes::new(2)), part).unwrap();
         assert_eq!(part.frames, 17);
         assert_eq!(bits(&part.bands), bits(&whole.bands[250 * 23..267 * 23]), "{method:?}");
+    }
+}
+
+#[test]
+fn frames_side_by_side_have_the_bits_of_the_definition() {
+    let samples = noise(4000);
+    let bits = |list: &[f32]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    for preset in PRESETS {
+        // 14 = 2 * 7 and 31 points are the kept library's.
+        for (n_fft, window_length) in [(400, 400), (64, 33), (480, 480), (14, 14), (31, 30)] {
+            let preset = Preset { n_fft, window_length, mels: 5, hop: 160, ..*preset };
+            let plan = plan(preset, Method::Fft);
+            for count in [0, 1, 500, 900, 1600, 1700, 4000] {
+                let Ok(want) = plan.energies(None, &samples[..count]) else { continue };
+                for level in Level::available() {
+                    let lanes = Lanes::with(level, 1);
+                    let got = plan.energies(Some(&lanes), &samples[..count]).unwrap();
+                    let text = format!("{} {n_fft} {count} {level:?}", preset.name);
+                    assert_eq!(bits(&got.bands), bits(&want.bands), "{text}");
+                    assert_eq!(bits(&got.log_energy), bits(&want.log_energy), "{text}");
+                }
+            }
+        }
     }
 }
 
