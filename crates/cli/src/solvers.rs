@@ -128,7 +128,8 @@ impl Task<'_> {
             (Some(reader), Some(file)) => (reader.read)(file, &self.options).map_err(failed)?,
             _ => Opened::nothing(),
         };
-        opened.notes.iter().for_each(|note| invocation.screen.note(note));
+        let asked = if invocation.screen.verbose > 0 { &opened.details[..] } else { &[] };
+        opened.notes.iter().chain(asked).for_each(|note| invocation.screen.note(note));
         let values = arguments(offering.op, &opened, &self.given).map_err(failed)?;
         let results = compute(ladder, offering, values.clone(), invocation).map_err(failed)?;
         let finished = Finished { opened: &opened, arguments: &values, results: &results };

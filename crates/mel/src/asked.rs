@@ -2,7 +2,7 @@
 //! done to whole signals. Records and writers read the same arguments here.
 
 use crate::energy::Method;
-use crate::preset::{Norm, Padding, Preset, Value as Values};
+use crate::preset::{NO_PRESET, Norm, Padding, Preset, Value as Values};
 use crate::scale::Scale;
 use crate::window::Window;
 use rung_base::{Error, ErrorKind, Result};
@@ -88,6 +88,10 @@ pub const WINDOW30: Parameter =
 pub const WHISPER_FILE: Parameter = keyword("whisper-file", Kind::Flag)
     .says("Whisper's way with whole files: 30 s of zeros behind, one maximum, then cut");
 
+pub const TYPE: Parameter = keyword("type", Kind::Choice(&["f32", "f64", "f16"]))
+    .says("the element type of the result; the numbers are computed as f32")
+    .default("f32");
+
 const OF_PRESET: &str = "that of the preset";
 
 /// The arguments of a call by the names of their parameters.
@@ -164,12 +168,10 @@ impl Rules {
     /// A preset or a rate that is not said, a rate that the preset is not for, and fields that do not
     /// fit each other.
     pub fn read(a: &mut Named) -> Result<Rules> {
-        let Some(name) = a.choice("preset")? else {
-            let text = "whose rules apply is not said: give a preset";
-            let hint = format!("preset is one of {}", NAMES.join(", "));
-            return Err(Error::new(ErrorKind::Argument, text).hint(hint));
+        let mut preset = match a.choice("preset")? {
+            Some(name) => Preset::named(name)?,
+            None => own_rules(a)?,
         };
-        let mut preset = Preset::named(name)?;
         let rate = said_rate(a)?;
         check_rate(&preset, rate)?;
         preset.rate = rate;
@@ -179,6 +181,28 @@ impl Rules {
         preset.check()?;
         Ok(Rules { preset, method, fill })
     }
+}
+
+/// What has to be said where no preset says it.
+const FIELDS: [&str; 7] = ["n-fft", "hop", "window", "pad", "mels", "scale", "norm"];
+
+/// The rules of nobody: every field is said. Values are power or, with db, decibels.
+///
+/// # Errors
+/// A field that is not said, which the error names.
+fn own_rules(a: &Named) -> Result<Preset> {
+    let missing: Vec<&str> =
+        FIELDS.iter().copied().filter(|field| a.given(field).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(Preset { name: NO_PRESET, window_length: 0, ..Preset::named("librosa")? });
+    }
+    let text = "whose rules apply is not said: give a preset";
+    let hint = format!(
+        "preset is one of {}; without one {} would have to be said too",
+        NAMES.join(", "),
+        missing.join(", ")
+    );
+    Err(Error::new(ErrorKind::Argument, text).hint(hint))
 }
 
 /// # Errors
@@ -192,7 +216,7 @@ pub fn said_rate(a: &mut Named) -> Result<f64> {
 
 /// Whisper's and Kaldi's rules hold at one rate.
 fn check_rate(preset: &Preset, rate: f64) -> Result<()> {
-    let is_free = matches!(preset.name, "librosa" | "torchaudio");
+    let is_free = matches!(preset.name, "librosa" | "torchaudio" | NO_PRESET);
     if is_free || rate == preset.rate {
         return Ok(());
     }
@@ -207,8 +231,9 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
     if preset.name == "torchaudio" {
         preset.range.1 = (preset.rate / 2.0).floor();
     }
-    let (halved, whole) =
-        (preset.hop * 2 == preset.window_length, preset.window_length == preset.n_fft);
+    let own = preset.name == NO_PRESET;
+    let halved = preset.hop * 2 == preset.window_length;
+    let whole = own || preset.window_length == preset.n_fft;
     preset.n_fft = a.count("n-fft")?.unwrap_or(preset.n_fft);
     let length = if whole { preset.n_fft } else { preset.window_length };
     preset.window_length = a.count("win-length")?.unwrap_or(length);

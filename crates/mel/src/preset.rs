@@ -108,6 +108,9 @@ pub struct Cepstra {
     pub deltas: bool,
 }
 
+/// How rules are called of which every field was said.
+pub const NO_PRESET: &str = "none";
+
 const LIBROSA: Preset = Preset {
     name: "librosa",
     rate: 22_050.0,

@@ -1,6 +1,7 @@
 //! The records of the package: what a front end reads, and from a call to a plan.
 
 use crate::asked::{self, Fill, Named, Rules};
+use crate::preset::NO_PRESET;
 use crate::signals::{self, Signals};
 use crate::spectrogram::Table;
 use crate::{Filters, PACKAGE, Plan, Preset, frames, shell};
@@ -53,9 +54,10 @@ pub const SPECTROGRAM: Op = Op {
         asked::SAMPLE_SCALE,
         asked::WINDOW30,
         asked::WHISPER_FILE,
+        asked::TYPE,
         LENGTHS,
     ],
-    result: "three values: the spectrogram (single-float), (bands frames), of kaldi (frames bands), of a \
+    result: "three values: the spectrogram (single-float, or as type says), (bands frames), of kaldi (frames bands), of a \
              batch with its axis first, where frames beyond a signal's own are 0; when each frame's \
              middle is, in seconds; the middle of each band in Hz",
     results: &[
@@ -120,9 +122,10 @@ pub const CEPSTRA: Op = Op {
         asked::FMIN,
         asked::FMAX,
         asked::SAMPLE_SCALE,
+        asked::TYPE,
         LENGTHS,
     ],
-    result: "two values: the cepstra (single-float), (count frames), of kaldi (frames count), of a batch \
+    result: "two values: the cepstra (single-float, or as type says), (count frames), of kaldi (frames count), of a batch \
              with its axis first; when each frame's middle is, in seconds",
     results: &[
         array("cepstra", "the cepstra of every frame"),
@@ -243,6 +246,11 @@ fn prepare(op: &'static Op, a: Arguments, context: &mut Context, kind: Kinds) ->
     let frames = signals.check(&rules, context)?;
     let plan = plan(&rules)?;
     warn_of_empty_bands(&plan.filters, context);
+    let result = match a.choice("type")? {
+        Some("f64") => ElementType::F64,
+        Some("f16") => ElementType::F16,
+        _ => ElementType::F32,
+    };
     let Signals { array, is_batch, lengths } = signals;
     let columns = match kind {
         Kinds::Spectrogram => rules.preset.mels,
@@ -261,7 +269,7 @@ fn prepare(op: &'static Op, a: Arguments, context: &mut Context, kind: Kinds) ->
     if kind == Kinds::Spectrogram {
         more.push(vector(columns));
     }
-    let call = Call::like(op, array, ElementType::F32, Family::Product);
+    let call = Call::like(op, array, result, Family::Product);
     Ok(Prepared::Call(Box::new(Call {
         units: work(&plan, frames.saturating_mul(lengths.len())),
         shape,
@@ -314,7 +322,7 @@ pub(crate) fn filters(a: &mut Named) -> Result<Filters> {
         let text = format!("without a preset, {missing} has to be said");
         return Err(Error::new(ErrorKind::Argument, text));
     }
-    let base = chosen.unwrap_or(Preset { name: "none", ..Preset::named("librosa")? });
+    let base = chosen.unwrap_or(Preset { name: NO_PRESET, ..Preset::named("librosa")? });
     let mut preset = Preset { rate, ..base };
     preset.n_fft = n_fft.unwrap_or(preset.n_fft);
     preset.window_length = preset.window_length.min(preset.n_fft);

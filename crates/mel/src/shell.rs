@@ -76,11 +76,35 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
             (resampled(&samples, own, rate)?, rate)
         }
     };
+    let details = oddities(samples.as_slice::<f32>().unwrap_or_default());
     let values = vec![
         (AUDIO.parameter, Value::Array(samples)),
         (RATE.name, Value::Number(Number::F64(rate))),
     ];
-    Ok(Opened { values, kept: Box::new(()), notes })
+    Ok(Opened { values, kept: Box::new(()), notes, details })
+}
+
+/// Samples at full scale, one after another, of which a recording is taken for clipped.
+const CLIPPED: usize = 3;
+
+/// What may be meant, and often is not.
+fn oddities(samples: &[f32]) -> Vec<String> {
+    let mut all = Vec::new();
+    if let [first, rest @ ..] = samples
+        && rest.iter().all(|x| x == first)
+    {
+        all.push(format!("every sample is {first}"));
+    }
+    // The largest positive number of 16 bits is 32767 of 32768.
+    let is_full = |x: &f32| x.abs() >= 32767.0 / 32768.0;
+    let runs = samples.chunk_by(|a, b| is_full(a) && a.signum() == b.signum() && is_full(b));
+    let clipped: usize = runs.map(<[f32]>::len).filter(|&length| length >= CLIPPED).sum();
+    if clipped > 0 {
+        all.push(format!(
+            "{clipped} samples in runs of {CLIPPED} and more are at full scale: clipped"
+        ));
+    }
+    all
 }
 
 fn read_options(given: &[Given]) -> Result<(Options, Option<f64>)> {
@@ -147,10 +171,15 @@ fn text(table: &Array, out: &mut dyn Write) -> Result<io::Result<()>> {
         let error = Error::wanted(ErrorKind::Argument, text, format!("shape {}", table.shape()));
         return Err(error.hint(".npy holds several"));
     };
-    let numbers = table.as_slice::<f32>().unwrap_or_default();
+    let numbers = singles(table);
     let line = |row: &[f32]| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let mut rows = numbers.chunks_exact(columns.max(1));
     Ok(rows.try_for_each(|row| writeln!(out, "{}", line(row))))
+}
+
+/// The numbers of a table, which were computed as f32 whatever type they have now.
+fn singles(table: &Array) -> Vec<f32> {
+    table.numbers().map(|number| number.to_f64() as f32).collect()
 }
 
 /// Every field that decided a table.
@@ -267,5 +296,19 @@ fn filter_parameters(finished: &Finished) -> Result<String> {
 fn draw(finished: &Finished) -> Result<Array> {
     let rules = rules_of(&SPECTROGRAM, finished.arguments)?;
     let (table, times, centres) = (finished.array(0)?, finished.array(1)?, finished.array(2)?);
-    picture::draw(&rules.preset, table, times, centres)
+    picture::draw(&rules.preset, &singles(table), times, centres)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clipped_and_constant_sound_is_noticed() {
+        let clipped = [0.1, 1.0, 1.0, 1.0, -1.0, -1.0, 0.2, 32767.0 / 32768.0, 1.0, 1.0];
+        let text = "6 samples in runs of 3 and more are at full scale: clipped";
+        assert_eq!(oddities(&clipped), [text]);
+        assert_eq!(oddities(&[0.25; 4]), ["every sample is 0.25"]);
+        assert!(oddities(&[]).is_empty() && oddities(&[0.1, 1.0, -1.0, 1.0]).is_empty());
+    }
 }

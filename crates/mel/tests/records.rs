@@ -2,7 +2,7 @@
 //! the specification says.
 
 use rung_array::{Array, Number};
-use rung_base::{Settings, Shape};
+use rung_base::{ElementType, Settings, Shape};
 use rung_lanes::Lanes;
 use rung_mel::SOLVER;
 use rung_ops::trial::{Trial, all_are_complete};
@@ -187,6 +187,63 @@ fn nothing_is_resampled_unasked_and_nothing_is_guessed() {
     assert!(hint.contains("whisper-128, kaldi"), "{hint}");
     let (text, _) = error(samples(), vec![word("preset"), word("kaldi")]);
     assert_eq!(text, "the rate of the samples is not said");
+}
+
+fn main_result(words: &[(&'static str, Value)]) -> Array {
+    let keywords = words.iter().flat_map(|(name, value)| [word(name), value.clone()]).collect();
+    match spectrogram(array(&tone(1000), &[1000]), keywords).0.unwrap().remove(0) {
+        Value::Array(array) => array,
+        other => panic!("{other}"),
+    }
+}
+
+/// Every field said is as good as a preset, whose own fields they may be; librosa's and torchaudio's names do.
+#[test]
+fn fields_without_a_preset_and_the_names_of_other_packages() {
+    let whole = Value::integer;
+    let fields = |rate, hop, pad, mels, scale| {
+        [
+            (rate, number(16_000.0)),
+            ("n-fft", whole(400)),
+            (hop, whole(200)),
+            ("window", word("hann")),
+            (pad, word("reflect")),
+            (mels, whole(128)),
+            (scale, word("htk")),
+            ("norm", word("none")),
+        ]
+    };
+    let torchaudio = main_result(&[("rate", number(16_000.0)), ("preset", word("torchaudio"))]);
+    for names in [
+        fields("rate", "hop", "pad", "mels", "scale"),
+        fields("sr", "hop-length", "pad-mode", "n-mels", "mel-scale"),
+    ] {
+        assert_eq!(main_result(&names).as_slice::<f32>(), torchaudio.as_slice::<f32>());
+    }
+    let samples = || array(&tone(1000), &[1000]);
+    let few = vec![word("rate"), number(16_000.0), word("n-fft"), whole(400)];
+    let (text, hint) = error(samples(), few);
+    assert_eq!(text, "whose rules apply is not said: give a preset");
+    assert!(
+        hint.ends_with("without one hop, window, pad, mels, scale, norm would have to be said too")
+    );
+}
+
+#[test]
+fn the_result_has_the_type_that_is_asked_for() {
+    let of = |more: &[(&'static str, Value)]| {
+        main_result(&[&[("rate", number(16_000.0)), ("preset", word("kaldi"))], more].concat())
+    };
+    let own = of(&[]);
+    for (name, t) in
+        [("f32", ElementType::F32), ("f64", ElementType::F64), ("f16", ElementType::F16)]
+    {
+        let result = of(&[("type", word(name))]);
+        assert_eq!(result.element_type(), t);
+        let rounded = own.convert(t).unwrap();
+        let numbers = |a: &Array| a.numbers().map(|n| n.to_f64().to_bits()).collect::<Vec<_>>();
+        assert_eq!(numbers(&result), numbers(&rounded), "{name}");
+    }
 }
 
 #[test]

@@ -79,12 +79,14 @@ pub struct Opened {
     pub kept: Box<dyn Any>,
     /// What is worth a note: what was left out, say.
     pub notes: Vec<String>,
+    /// What is worth one to somebody who asked for more (`-v`).
+    pub details: Vec<String>,
 }
 
 impl Opened {
     /// What an operation that reads no file begins with.
     pub fn nothing() -> Opened {
-        Opened { values: Vec::new(), kept: Box::new(()), notes: Vec::new() }
+        Opened { values: Vec::new(), kept: Box::new(()), notes: Vec::new(), details: Vec::new() }
     }
 }
 

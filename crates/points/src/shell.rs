@@ -60,7 +60,7 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
     }
     let notes = table.left_out.iter().map(|what| format!("left out: {what}")).collect();
     let values = vec![(CLOUD.parameter, Value::Array(points))];
-    Ok(Opened { values, kept: Box::new(table), notes })
+    Ok(Opened { values, kept: Box::new(table), notes, details: Vec::new() })
 }
 
 fn write_chosen(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
