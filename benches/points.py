@@ -83,6 +83,46 @@ def case(folder, name, count, samples):
     )
 
 
+# Points of the whole scan, evenly left out, at 1,024 samples; samples of the whole scan.
+GROWTH_POINTS = (1_000, 4_000, 16_000, 64_000, 437_645)
+GROWTH_SAMPLES = (16, 64, 256, 1_024, 4_096, 16_384, 65_536)
+
+
+def growth(folder):
+    """Milliseconds on one thread by points and by samples: ours, and fpsample's kdline with h = 7."""
+    whole, path = scan(folder, "dragon_vrip", None), folder / "points.f32"
+
+    def both(points, samples):
+        points.tofile(path)
+        run = lambda: fpsample.bucket_fps_kdline_sampling(points, samples, h=7)
+        pairs = [(ours(path, samples, 1)[0], seconds(run)[0] * 1e3) for _ in range(REPEATS)]
+        return [statistics.median(column) for column in zip(*pairs)]
+
+    by_points = [both(whole[:: max(1, len(whole) // n)], min(n, 1_024)) for n in GROWTH_POINTS]
+    by_samples = [both(whole, samples) for samples in GROWTH_SAMPLES]
+    return (("points, 1,024 samples at most", GROWTH_POINTS, by_points), ("samples of 437,645 points", GROWTH_SAMPLES, by_samples))
+
+
+def draw(curves, path):
+    """Both curves on logarithmic axes, with a line of growth in proportion."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, 2, figsize=(9, 3.6), constrained_layout=True)
+    for panel, (label, sizes, times) in zip(panels, curves):
+        mine, theirs = zip(*times)
+        panel.loglog(sizes, theirs, "s-", color="#b0522d", label="fpsample, kdline h = 7")
+        panel.loglog(sizes, mine, "o-", color="#20639b", label="rung, one thread")
+        panel.loglog(sizes, [mine[0] * n / sizes[0] for n in sizes], ":", color="grey", label="in proportion")
+        panel.set_xlabel(label)
+        panel.set_ylabel("milliseconds")
+        panel.grid(True, which="major", alpha=0.3)
+    panels[0].legend()
+    figure.savefig(path, dpi=100, metadata={"Software": None})
+
+
 def check(path, samples, first, indices):
     """Begun where theirs begins, the samples are the same (clouds without ties)."""
     command = [os.environ["FPS"], str(path), str(samples), str(first), "1", "1", "indices"]
@@ -108,6 +148,7 @@ def main():
     print(text)
     if "--write" in sys.argv[2:]:
         write(text)
+        draw(growth(folder), "docs/points-growth.png")
 
 
 def fpsample_version():
