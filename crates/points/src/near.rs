@@ -5,6 +5,7 @@
 //! whose bound is above the worst distance that is kept holds nothing better (the bound is never above a
 //! computed distance, see `fps::pruned`); one whose bound equals it may hold a lower index and is visited.
 
+pub mod coverage;
 pub mod record;
 
 use crate::fps::definition::squared_distance;

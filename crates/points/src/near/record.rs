@@ -105,7 +105,7 @@ struct Asked {
 
 fn prepare_nearest(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
     let k = a.optional_integer(1)?.unwrap_or(1);
-    let call = operands(op, &mut a, 2)?;
+    let call = operands(op, &mut a, 2, "queries")?;
     let rows = call.operands[0].shape()[0];
     let Some(count) = usize::try_from(k).ok().filter(|k| *k <= rows) else {
         let text = format!("k must be {rows}, the number of points, at most");
@@ -117,7 +117,7 @@ fn prepare_nearest(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result
 
 fn prepare_within(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<Prepared> {
     let radius = a.number(1)?.to_f64();
-    let call = operands(op, &mut a, 2)?;
+    let call = operands(op, &mut a, 2, "queries")?;
     let squared = match call.operands[0].element_type() {
         ElementType::F32 => f64::from(radius as f32 * radius as f32),
         _ => radius * radius,
@@ -128,8 +128,8 @@ fn prepare_within(op: &'static Op, mut a: Arguments, _: &mut Context) -> Result<
     Ok(asked(call, none.clone(), vec![none, offsets], Limit::Squared(squared)))
 }
 
-/// The cloud, and the queries where they are others, both at one type.
-fn operands(op: &'static Op, a: &mut Arguments, at: usize) -> Result<Call> {
+/// The cloud, and the other points where they are given, both at one type.
+pub(super) fn operands(op: &'static Op, a: &mut Arguments, at: usize, name: &str) -> Result<Call> {
     let given = a.array(0)?;
     let mut points = operand::points(&given, false)?.array;
     let mut call = Call::like(op, points.clone(), ElementType::I64, Family::Map);
@@ -139,7 +139,7 @@ fn operands(op: &'static Op, a: &mut Arguments, at: usize) -> Result<Call> {
         let mut others = operand::points(&asked, false)?.array;
         let (d, e) = (points.shape()[1], others.shape()[1]);
         if d != e {
-            let text = format!("queries of {d} coordinates, as the points have");
+            let text = format!("{name} of {d} coordinates, as the points have");
             return Err(Error::wanted(ErrorKind::Shape, text, e));
         }
         if others.element_type() != points.element_type() {
@@ -214,7 +214,7 @@ fn results<T: Coordinate>(found: &Found<T>, call: &Call, limit: Limit) -> Result
 }
 
 /// The groups, and the neighbours before they are results.
-fn beside(call: &Call, _: usize) -> u64 {
+pub(super) fn beside(call: &Call, _: usize) -> u64 {
     let [rows, columns] = call.operands[0].shape()[..] else { return 0 };
     let point = (columns as u64 + 1) * 2 * 8 + 24;
     let found = (call.shape.size() as u64).saturating_mul(16);
