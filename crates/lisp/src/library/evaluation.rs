@@ -474,15 +474,13 @@ pub fn lambda_list(lisp: &mut Lisp, function: &Value) -> Value {
 }
 
 /// The wrong number of arguments for a macro, or of elements where its list has a list.
-fn miscounted(lisp: &mut Lisp, operator: &Value, how: &str) -> Escape {
+fn miscounted(lisp: &Lisp, operator: &Value, how: &str) -> Escape {
     let name = crate::machine::function_name(lisp, operator);
     let error = Escape::program(format!("{name}: {how} arguments"));
-    match operator.as_symbol().map(|name| lisp.macro_function(name)) {
-        Some(Ok(Some(function))) => {
-            let list = lambda_list(lisp, &function);
-            error.hint(crate::machine::arguments_are(&lisp.brief(&list)))
-        }
-        _ => error,
+    let key = operator.as_symbol().map(|name| (name, symbol::LAMBDA));
+    match key.and_then(|key| lisp.documentation.get(&key)) {
+        Some(list) => error.hint(crate::machine::arguments_are(&lisp.brief(list))),
+        None => error,
     }
 }
 
