@@ -9,11 +9,13 @@
 //!
 //! A frame's numbers do not depend on the frames beside it, so any cutting of a signal gives the same bits.
 
+use crate::device::Tables;
 use crate::filters::Filters;
 use crate::frames::Frames;
 use crate::preset::Preset;
 use crate::spectrum::Spectrum;
-use rung_base::{Error, ErrorKind, Result, memory};
+use rung_array::Array;
+use rung_base::{Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::{Lanes, Matrix, product};
 use rung_math::product::cell;
 use rung_math::{Cos, Sin, Unary};
@@ -113,6 +115,14 @@ impl Plan {
         self.of_frames(lanes, &frames, 0..frames.count)
     }
 
+    /// The sinusoids of a method that is a product.
+    pub(crate) fn folded(&self) -> Option<&Folded> {
+        match &self.way {
+            Way::Product(folded) => Some(folded),
+            Way::Fft(_) => None,
+        }
+    }
+
     /// The energies of some of the frames.
     pub(crate) fn of_frames(
         &self,
@@ -191,7 +201,7 @@ impl Plan {
 
 /// Sinusoids under the window, folded about its centre.
 #[derive(Clone, Debug)]
-struct Folded {
+pub(crate) struct Folded {
     /// Samples that lie mirrored about the centre; the same twice at the centre, the second beyond the
     /// frame where a window has no partner.
     pairs: Vec<(usize, usize)>,
@@ -286,6 +296,40 @@ impl Folded {
             let y = frame.get(right).map_or(0.0, |&y| y as f32);
             (*sum, *difference) = if left == right { (x, 0.0) } else { (y + x, y - x) };
         }
+    }
+
+    /// The same of all frames, (frames, pairs) each.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn frames(&self, frames: &Frames, length: usize) -> Result<[Array; 2]> {
+        let shape = Shape::new([frames.count, self.pairs.len()])?;
+        let (mut frame, depth) = (vec![0.0; length], self.pairs.len().max(1));
+        let mut differences = memory::filled(shape.size(), 0.0, || "differences of frames".into())?;
+        let sums = Array::build::<f32>(shape.clone(), |sums| {
+            let rows = sums.chunks_exact_mut(depth).zip(differences.chunks_exact_mut(depth));
+            for (at, (sums, differences)) in rows.enumerate() {
+                frames.read(at, &mut frame);
+                self.fold(&frame, sums, differences);
+            }
+        })?;
+        Ok([sums, Array::from_slice(&differences, shape)?])
+    }
+
+    /// As arrays.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn tables(&self) -> Result<Tables> {
+        let table = |numbers: &[f32], rows, columns| {
+            Array::from_slice(numbers, Shape::new([rows, columns])?)
+        };
+        let (pairs, columns) = (self.pairs.len(), self.columns);
+        Ok(Tables {
+            cosines: table(&self.cosines, pairs, columns)?,
+            sines: table(&self.sines, pairs, columns)?,
+            weights: table(&self.weights, columns, self.bands)?,
+        })
     }
 
     /// Bands of the frames whose sums and differences these are.

@@ -4,15 +4,16 @@ use crate::asked::{self, Fill, Named, Rules};
 use crate::preset::NO_PRESET;
 use crate::signals::{self, Signals};
 use crate::spectrogram::Table;
-use crate::{Filters, PACKAGE, Plan, Preset, frames, shell};
+use crate::{Filters, PACKAGE, Plan, Preset, device, frames, shell};
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use rung_lanes::Lanes;
 use rung_ops::arguments::Arguments;
 use rung_ops::call::{Call, Context, Detail, Output, Prepared};
 use rung_ops::record::{
-    ALL, Definition, Exactness, Family, Kind, Op, Parameter, Rungs, keyword, required,
+    ALL, Definition, Exactness, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required,
 };
+use rung_ops::round_trip::RoundTrip;
 use rung_ops::solver::{Command, array};
 use rung_ops::{Answer, Value};
 use std::cell::RefCell;
@@ -66,6 +67,12 @@ pub const SPECTROGRAM: Op = Op {
         array("centres", "the middle of each band, in Hz"),
     ],
     prepare: |op, a, context| prepare(op, a, context, Kinds::Spectrogram),
+    rungs: Rungs::with_device(
+        Definition::Several(portable),
+        lanes,
+        Offer::RoundTrip(Family::Product),
+        on_device,
+    ),
     samples: trial::spectrograms,
     example: "(mel:spectrogram #d(0 0.5 0 -0.5 0 0.5 0 -0.5) :rate 8 :preset :librosa :n-fft 4 :hop 4 \
               :mels 1 :norm :none) => #f((0.0625 0.25 0.0625))",
@@ -190,7 +197,7 @@ const BASE: Op = Op {
     rungs: Rungs::processor(
         Definition::Several(portable),
         lanes,
-        "no kernel yet: the products are too thin for a round trip",
+        "the cosine transform of cepstra is summed in double-float, in order",
     ),
     beside: Some(beside),
     ..Op::BASE
@@ -348,8 +355,30 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     run(call, Some(lanes)).map(Answer::Several)
 }
 
+fn on_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
+    let asked = asked_of(call)?;
+    let Asked { plan, rules, lengths, frames, .. } = asked;
+    let (samples, shape) = (&call.operands[0], &call.shape);
+    match device::spectrograms(trip, plan, rules, samples, lengths, shape)? {
+        Ok(main) => Ok(Answer::Several(with_axes(asked, main, *frames)?)),
+        Err(reason) => Ok(Answer::Declined(reason)),
+    }
+}
+
+/// The table, when each frame is, and of a spectrogram where each band is.
+fn with_axes(asked: &Asked, main: Array, frames: usize) -> Result<Vec<Array>> {
+    let Asked { plan, rules, kind, .. } = asked;
+    let times: Vec<f64> = (0..frames).map(|t| frames::time(&rules.preset, t)).collect();
+    let mut arrays = vec![main, Array::vector(&times)?];
+    if *kind == Kinds::Spectrogram {
+        arrays.push(Array::vector(plan.filters.centres())?);
+    }
+    Ok(arrays)
+}
+
 fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
-    let Asked { plan, rules, lengths, kind, frames } = asked_of(call)?;
+    let asked = asked_of(call)?;
+    let Asked { plan, rules, lengths, kind, frames } = asked;
     let main = Array::try_build::<f32>(call.shape.clone(), |out| {
         let size = out.len() / lengths.len().max(1);
         out.fill(0.0);
@@ -363,12 +392,7 @@ fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
         }
         Ok(())
     })?;
-    let times: Vec<f64> = (0..*frames).map(|t| frames::time(&rules.preset, t)).collect();
-    let mut arrays = vec![main, Array::vector(&times)?];
-    if *kind == Kinds::Spectrogram {
-        arrays.push(Array::vector(plan.filters.centres())?);
-    }
-    Ok(arrays)
+    with_axes(asked, main, *frames)
 }
 
 /// A signal's numbers among those of a batch, whose longest signal has so many frames; frames of the

@@ -10,7 +10,7 @@ use rung_math::{Cos, Log, Log10, Sin, Unary};
 use std::f64::consts::PI;
 
 /// The least energy of a decimal logarithm.
-const LEAST: f64 = 1e-10;
+pub(crate) const LEAST: f64 = 1e-10;
 
 /// Frames that are turned at a time: a line of the memory's cache four times.
 const TILE: usize = 64;

@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+mod composed;
 mod pieces;
 mod pointwise;
 
