@@ -6,6 +6,8 @@
 //! bound of `pruned` holds. Scans come in an order in which most tiles are small; of a cloud in random
 //! order every tile is visited.
 
+pub(super) mod batch;
+
 use super::{Plan, Wanted, plan};
 use crate::{Coordinate, operand};
 use rung_array::Array;
@@ -149,7 +151,7 @@ const BEGIN: Text = Text {
 
 const STEP: Text = Text {
     name: "(fps step)",
-    text: include_str!("sample_step.wgsl"),
+    text: concat!(include_str!("sample_distance.wgsl"), include_str!("sample_step.wgsl")),
     buffers: &[
         (Holds::Reals, false),
         (Holds::Reals, true),
@@ -166,6 +168,21 @@ const END: Text = Text {
     text: include_str!("sample_end.wgsl"),
     buffers: &[(Holds::Reals, true), (Holds::Reals, false)],
     parameters: 2,
+};
+
+const BATCH: Text = Text {
+    name: "(fps batch)",
+    text: concat!(include_str!("sample_distance.wgsl"), include_str!("sample_batch.wgsl")),
+    buffers: &[
+        (Holds::Reals, false),
+        (Holds::Reals, false),
+        (Holds::Places, false),
+        (Holds::Reals, true),
+        (Holds::Indices, true),
+        (Holds::Reals, true),
+        (Holds::Reals, true),
+    ],
+    parameters: 5,
 };
 
 impl Text {
@@ -211,7 +228,7 @@ mod tests {
     #[test]
     fn every_kernel_compiles() {
         for t in [ElementType::F32, ElementType::F64] {
-            for text in [&BEGIN, &STEP, &END] {
+            for text in [&BEGIN, &STEP, &END, &BATCH] {
                 for variants in [Variants::default(), Variants::SOFTWARE] {
                     compile(&text.kernel(t), &variants).unwrap();
                 }

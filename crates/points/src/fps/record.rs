@@ -315,16 +315,20 @@ impl OfPoints for Sampling {
 
 fn on_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let asked = operand::asked::<Asked>(call)?;
-    let [one] = &asked.clouds[..] else {
-        let text = "a batch: the launches of one cloud wait for those of the one before";
-        return Ok(Answer::Declined(Decline::NoKernel(text)));
-    };
-    if asked.is_batch {
-        return Ok(Answer::Declined(Decline::NoKernel("a batch of one cloud")));
-    }
-    match call.operands[0].element_type() {
-        ElementType::F32 => device::run::<f32>(call, trip, &asked.wanted(one)),
-        _ => device::run::<f64>(call, trip, &asked.wanted(one)),
+    let t = call.operands[0].element_type();
+    match &asked.clouds[..] {
+        [one] if !asked.is_batch => match t {
+            ElementType::F32 => device::run::<f32>(call, trip, &asked.wanted(one)),
+            _ => device::run::<f64>(call, trip, &asked.wanted(one)),
+        },
+        clouds => {
+            let wanted = |one: &One| (one.rows.clone(), asked.wanted(one));
+            let clouds: Vec<_> = clouds.iter().map(wanted).collect();
+            match t {
+                ElementType::F32 => device::batch::run::<f32>(call, trip, &clouds),
+                _ => device::batch::run::<f64>(call, trip, &clouds),
+            }
+        }
     }
 }
 

@@ -65,16 +65,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
 }
 
-fn squared_distance(i: u32, c: u32, d: u32, first_element: u32) -> ${type} {
-    let first = b0[first_element + i * d] - b0[first_element + c * d];
-    var sum = first * first;
-    for (var axis = 1u; axis < d; axis = axis + 1u) {
-        let x = b0[first_element + i * d + axis] - b0[first_element + c * d + axis];
-        sum = sum + x * x;
-    }
-    return sum;
-}
-
 // Never above the computed distance of a point in the box: see the pruned rung.
 fn bound(box: u32, c: u32, d: u32, first_element: u32) -> ${type} {
     var sum = ${zero};
