@@ -58,10 +58,10 @@ impl<T> Found<T> {
         &self.ends
     }
 
-    /// Those of each query.
-    pub fn each(&self) -> impl Iterator<Item = &[Neighbour<T>]> {
-        let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(begin, &end)| &self.all[begin..end])
+    /// Those of one query.
+    pub fn of(&self, query: usize) -> &[Neighbour<T>] {
+        let begin = query.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[begin..self.ends[query]]
     }
 }
 

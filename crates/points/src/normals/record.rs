@@ -6,7 +6,7 @@ use crate::near::{Limit, plainly, search};
 use crate::operand::{self, OfPoints};
 use crate::{Coordinate, PACKAGE, shell};
 use rung_array::Array;
-use rung_base::{Error, ErrorKind, Result, Shape};
+use rung_base::{Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::Lanes;
 use rung_ops::arguments::Arguments;
 use rung_ops::call::{Call, Context, Detail, Output, Prepared};
@@ -14,6 +14,7 @@ use rung_ops::record::{ALL, Definition, Family, Kind, Op, Rungs, keyword, requir
 use rung_ops::samples;
 use rung_ops::solver::{Command, Finished, Writer, array};
 use std::io::Write;
+use std::sync::Mutex;
 
 pub const NORMALS: Op = Op {
     names: &["normals", "estimate-normals"],
@@ -116,12 +117,12 @@ impl OfPoints for Normals {
             Some(lanes) => search(lanes, &cloud, &cloud, limit)?,
             None => plainly(&cloud, &cloud, limit)?,
         };
-        let of = |(i, near): (usize, &[_])| {
-            let (direction, part) = normal(&cloud, near);
+        let of = |i: usize| {
+            let (direction, part) = normal(&cloud, near.of(i));
             let from = [0, 1, 2].map(|axis: usize| cloud.point(i)[axis].to_f64());
             (asked.towards.map_or(direction, |towards| turned(direction, from, towards)), part)
         };
-        let found: Vec<([f64; 3], f64)> = near.each().enumerate().map(of).collect();
+        let found = each(lanes, cloud.len(), &of)?;
         let normals = Array::build::<T>(call.shape.clone(), |out| {
             let all = found.iter().flat_map(|(direction, _)| direction);
             out.iter_mut().zip(all).for_each(|(out, x)| *out = T::of(*x));
@@ -131,6 +132,31 @@ impl OfPoints for Normals {
         })?;
         Ok(vec![normals, curvature])
     }
+}
+
+/// Points that one piece of work turns to.
+const PIECE: usize = 1024;
+
+/// What each point gives, in order, on all threads.
+fn each<R: Copy + Default + Send>(
+    lanes: Option<&Lanes>,
+    count: usize,
+    of: &(dyn Fn(usize) -> R + Sync),
+) -> Result<Vec<R>> {
+    let mut all = memory::filled(count, R::default(), || format!("normals of {count} points"))?;
+    let pieces: Vec<_> = all.chunks_mut(PIECE).map(Mutex::new).collect();
+    let run = |at: usize| {
+        // No other thread has this piece, and one that panicked ends the call.
+        if let Ok(mut piece) = pieces[at].lock() {
+            piece.iter_mut().enumerate().for_each(|(i, out)| *out = of(at * PIECE + i));
+        }
+    };
+    match lanes {
+        Some(lanes) => lanes.workers().run(pieces.len(), &run),
+        None => (0..pieces.len()).for_each(run),
+    }
+    drop(pieces);
+    Ok(all)
 }
 
 fn write(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
