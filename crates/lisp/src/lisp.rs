@@ -454,6 +454,12 @@ impl Lisp {
         crate::printer::brief(self, value)
     }
 
+    /// An error about a form of the text that is being evaluated, with the form's own place.
+    pub fn placed_at(&self, escape: Escape, form: &Value) -> Escape {
+        let Value::Cons(pair) = form else { return escape };
+        escape.placed(self.positions.borrow().get(&pair.address()).copied())
+    }
+
     /// Remembers where a pair was read.
     pub fn note_position(&self, pair: &Value, span: Span) {
         if let Value::Cons(pair) = pair {

@@ -357,6 +357,14 @@ fn mistakes_say_what_was_wanted() {
     }
 }
 
+#[test]
+fn an_error_of_a_kernel_stands_at_the_form_that_is_wrong() {
+    let mut session = session(|_| {});
+    let text = "(rung:defkernel k ((x f32))\n  (+ x (foo x)))";
+    let place = session.lisp.eval_text("example", text).unwrap_err().place.unwrap();
+    assert_eq!((place.line, place.column), (2, 8));
+}
+
 /// `defun` keeps away from these names; `car` was a kernel, and then `mapcar` failed.
 #[test]
 fn a_kernel_takes_no_locked_name_and_no_parameter_twice() {

@@ -140,7 +140,8 @@ fn named(lisp: &Lisp, name: &Value) -> Outcome<Symbol> {
 }
 
 fn refused(lisp: &Lisp, text: &str, form: &Value) -> Escape {
-    Escape::program(format!("defkernel: {text}: {}", lisp.brief(form)))
+    let escape = Escape::program(format!("defkernel: {text}: {}", lisp.brief(form)));
+    lisp.placed_at(escape, form)
 }
 
 fn called(lisp: &Lisp, value: &Value) -> Option<String> {
