@@ -34,7 +34,7 @@ pub const PACKAGE: &Package = &Package::new("points", "points:");
 /// What front ends offer.
 pub const SOLVER: &Solver = &Solver {
     package: PACKAGE,
-    summary: "point clouds: even samples and their coverage, voxels, neighbours, normals",
+    summary: "point clouds: even samples, coverage, voxels, neighbours, normals",
     introduction: "\
 A cloud is an array with a point in each row: (n 3), or of any dimension from 1 to 16. What is computed
 at f32 (`single-float` clouds, and the half widths, which are widened) or at f64 (all others) is written

@@ -262,10 +262,9 @@ mod tests {
         assert_eq!(refused(&"#".repeat(1 << 21)), "costs.toml: not a cost file");
         std::fs::write(&path, b"\xff\xfe").unwrap();
         let notice = entries(&path, &defaults()).unwrap_err().notice(&path);
-        assert_eq!(
-            notice.unwrap(),
-            "rung: warning: costs.toml: not UTF-8; using the default costs."
-        );
+        let path = path.display();
+        let wanted = format!("rung: warning: {path}: not UTF-8; using the default costs.");
+        assert_eq!(notice.unwrap(), wanted);
         let notice = entries(&folder, &defaults()).unwrap_err().notice(&folder);
         assert!(notice.unwrap().ends_with(": not a cost file; using the default costs."));
         std::fs::remove_dir_all(&folder).unwrap();
