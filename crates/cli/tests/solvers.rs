@@ -161,7 +161,7 @@ fn mistakes_in_the_line_say_what_was_meant() {
         (&["fps"], "rung points fps needs a file: a point cloud\n  hint: rung points fps --help"),
         (
             &["fps", "a.xyz", "cut.ply", "-k", "1"],
-            "the chosen points with all their columns of 2 files go to a folder\n  hint: -o FOLDER names one",
+            "the chosen points with all their columns, of 2 files, go to a folder\n  hint: -o FOLDER names one",
         ),
         (
             &["fps", "a.xyz", "cut.ply", "-k", "1", "-o", "o.ply"],

@@ -49,7 +49,7 @@ pub fn of_files(
     };
     if all.len() > 1 && all[0].main.is_none() && !json {
         let text =
-            format!("{} of {} files go to a folder", offering.command.output.what, all.len());
+            format!("{}, of {} files, go to a folder", offering.command.output.what, all.len());
         return Err(Failure::usage(text).hint("-o FOLDER names one; --json prints a line for each"));
     }
     are_different(&all)?;
