@@ -15,7 +15,7 @@ use rung_ops::record::{
 use rung_ops::round_trip::RoundTrip;
 use rung_ops::samples::{self, Sample};
 use rung_ops::solver::{Command, array, number};
-use rung_ops::{Answer, Decline, Generator, Value};
+use rung_ops::{Answer, Generator, Value};
 use std::ops::Range;
 use std::sync::OnceLock;
 

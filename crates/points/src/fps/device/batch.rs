@@ -36,8 +36,10 @@ pub(in crate::fps) fn run<T: Coordinate>(
     let mut takes_part = vec![T::INFINITY; rows];
     let mut records = vec![0; clouds.len() * RECORD];
     for (number, ((part, _), plan)) in clouds.iter().zip(&plans).enumerate() {
-        let gone = plan.mask.iter().flat_map(|mask| mask.iter().zip(&mut takes_part[part.clone()]));
-        gone.filter(|(is_in, _)| !**is_in).for_each(|(_, least)| *least = T::GONE);
+        if let Some(mask) = plan.mask {
+            let least = takes_part[part.clone()].iter_mut().zip(mask);
+            least.filter(|(_, is_in)| !**is_in).for_each(|(least, _)| *least = T::GONE);
+        }
         let record = [part.start, part.len(), plan.count, records.len(), plan.start.len()];
         // Below 2^31, as `declines` has it.
         let places = &mut records[number * RECORD..][..RECORD];
