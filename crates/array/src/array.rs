@@ -36,6 +36,11 @@ impl Array {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
 
+    /// Where its storage is: alike for arrays that share it, while one of them lives.
+    pub fn storage_address(&self) -> usize {
+        Arc::as_ptr(&self.storage).addr()
+    }
+
     /// An array of zeros.
     pub fn zeros(element_type: ElementType, shape: Shape) -> Result<Array> {
         let storage = with_element!(element_type, T => Storage::zeroed::<T>(shape.size()))?;

@@ -219,7 +219,12 @@ fn next_value<'a>(
     let word = rest.next().map(|word| word.to_string_lossy().into_owned()).ok_or_else(missing)?;
     // Another flag, where the value was forgotten.
     let name = word.split('=').next().unwrap_or_default();
-    if name.starts_with("--") && flags::find(name).is_some() { Err(missing()) } else { Ok(word) }
+    let long = name.starts_with("--") && flags::find(name).is_some();
+    let short = match name.strip_prefix('-').map(|rest| rest.chars().collect::<Vec<_>>()) {
+        Some(letters) if letters.len() == 1 => flags::find_short(letters[0]).is_some(),
+        _ => false,
+    };
+    if long || short { Err(missing()) } else { Ok(word) }
 }
 
 impl Line {
@@ -322,6 +327,7 @@ mod tests {
         assert_eq!(message(&["--seed"]), "--seed needs a value / --seed N");
         let forgotten = "--device needs a value / --device auto|cpu|cuda:N|NAME";
         assert_eq!(message(&["--device", "--gpu"]), forgotten);
+        assert_eq!(message(&["--device", "-e", "1"]), forgotten);
         assert_eq!(message(&["--device", "--threads=2"]), forgotten);
         assert_eq!(message(&["--gpu=1"]), "--gpu takes no value / ");
         assert_eq!(message(&["--threads=many"]), "--threads: expected a count, got \"many\" / ");

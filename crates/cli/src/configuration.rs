@@ -167,7 +167,8 @@ fn settings_file(file: &Path, text: &str, request: &mut Request, problems: &mut 
         Ok(table) => table,
         Err(error) => {
             let line = line_of(error.span().map_or(0, |span| span.start));
-            let text = error.message().lines().next().unwrap_or("not TOML").to_string();
+            let text = error.message().lines().next().unwrap_or("not TOML");
+            let text = format!("not TOML, so that nothing of the file counts: {text} ({FORM})");
             problems.push(Problem { place: place(line), text, flag: None });
             return;
         }
@@ -191,6 +192,9 @@ fn settings_file(file: &Path, text: &str, request: &mut Request, problems: &mut 
         }
     }
 }
+
+/// What the parser's words do not say, who takes `no` for the beginning of `nan`.
+const FORM: &str = "device = \"H200\", threads = 2, gpu = true";
 
 fn text_of(value: &Spanned<DeValue>) -> Result<String, String> {
     match value.get_ref() {
@@ -288,7 +292,7 @@ mod tests {
             said[2],
             "rung.toml:4: simd: expected a string, a number, true or false; using on."
         );
-        assert!(broken.starts_with("config.toml:2: "), "{broken}");
+        assert!(broken.starts_with("config.toml:2: not TOML, so that nothing of the"), "{broken}");
         assert!(request.settings.gpu.value);
     }
 }

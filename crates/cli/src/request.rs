@@ -169,7 +169,7 @@ impl Request {
         }
     }
 
-    /// A named device adds the device rung; `cpu` takes it away.
+    /// A named device adds the device rung, and so does `--device=auto`; `cpu` takes it away.
     fn settle_device(&mut self) -> Result<(), Failure> {
         let settings = &mut self.settings;
         let origin = settings.device.origin.clone();
@@ -183,6 +183,11 @@ impl Request {
                 if refused {
                     settings.device = Setting::default();
                 } else if !settings.gpu.value {
+                    settings.gpu.set(true, origin);
+                }
+            }
+            DeviceChoice::Auto if is_flag(&origin) && !is_flag(&settings.gpu.origin) => {
+                if !settings.portable.value {
                     settings.gpu.set(true, origin);
                 }
             }
@@ -235,6 +240,9 @@ mod tests {
         });
         named.settle().unwrap();
         assert!(named.settings.gpu.value);
+        let mut any = request(|s| s.device.set(DeviceChoice::Auto, Origin::Flag("--device")));
+        any.settle().unwrap();
+        assert!(any.settings.gpu.value);
         let mut refused = request(|s| {
             s.device.set(DeviceChoice::Named("llvm".into()), Origin::Flag("--device"));
             s.gpu.set(false, Origin::Flag("--no-gpu"));

@@ -3,6 +3,7 @@
 
 mod fused;
 mod in_place;
+mod judge;
 mod remarks;
 mod room;
 mod stop;
@@ -334,6 +335,7 @@ impl Ladder {
         if self.counting {
             self.count_between();
         }
+        let watched = self.watched(&values);
         if !op.takes_residents() {
             resident::bring_home(&values)?;
         }
@@ -342,7 +344,10 @@ impl Ladder {
         let prepared = (op.prepare)(op, arguments, &mut self.context);
         self.remark(caller);
         match prepared? {
-            Prepared::Done(values) => Ok(values),
+            Prepared::Done(values) => {
+                self.judge_beside(op, watched, &values, caller)?;
+                Ok(values)
+            }
             Prepared::Call(call) if op.in_place() => {
                 let values = deaf(|| self.change(*call, &mut targets, caller))?;
                 Ok(targets.into_iter().map(Value::Array).chain(values).collect())
@@ -353,7 +358,11 @@ impl Ladder {
             }
             Prepared::Steps(steps) => steps(&mut Stepping { op, ladder: self, caller }),
             Prepared::Write(write) => match targets.pop() {
-                Some(mut array) => write(&mut array).map(|()| vec![array.into()]),
+                Some(mut array) => {
+                    write(&mut array)?;
+                    self.judge_beside(op, watched, &[], caller)?;
+                    Ok(vec![array.into()])
+                }
                 None => Err(no_target()),
             },
         }
@@ -506,70 +515,6 @@ impl Ladder {
         if let Some(count) = noted.filter(|_| !self.quiet) {
             let plural = if count == 1 { "" } else { "s" };
             caller.note(&format!("other work on this machine; using {count} thread{plural}."));
-        }
-    }
-
-    /// What `--on-decline` makes of a call that has run.
-    fn judge(
-        &mut self,
-        call: &mut Call,
-        rung: Rung,
-        raw: &Outputs,
-        declines: &Declines,
-        caller: &mut dyn Caller,
-    ) -> Result<()> {
-        match self.on_decline.unwrap_or(self.settings.on_decline.value) {
-            OnDecline::Ok => Ok(()),
-            OnDecline::Verify if rung == Rung::Portable => Ok(()),
-            OnDecline::Verify => {
-                call.settle()?;
-                let foreign = rung == Rung::Library && call.op.exact == Exactness::LibraryOrder;
-                let bound = self.mode(call, rung).and_then(|mode| mode.bound(call));
-                let bound = bound.or(foreign.then_some(0.0));
-                verify::against_portable(call, rung, raw, bound)
-            }
-            OnDecline::Warn => {
-                for (rung, decline) in declines {
-                    if self.matters(*rung, decline) {
-                        self.warn_once(call, *rung, decline, caller);
-                    }
-                }
-                Ok(())
-            }
-            OnDecline::Error => match declines.iter().find(|(r, d)| self.matters(*r, d)) {
-                None => Ok(()),
-                Some((rung, decline)) => Err(Error::new(
-                    ErrorKind::Declined,
-                    format!(
-                        "{} on {} declined by the {}: {}",
-                        call.op.name(),
-                        call.shapes(),
-                        rung.name(),
-                        decline.text(*rung)
-                    ),
-                )
-                .hint("--on-decline=ok runs it on the next rung")),
-            },
-        }
-    }
-
-    /// Whether a flag added this rung, so that its declines are worth a warning. The library
-    /// skips what no CBLAS has (spec acceleration 1): `--blas` asks for its products alone.
-    fn matters(&self, rung: Rung, decline: &Decline) -> bool {
-        match rung {
-            _ if !self.rungs.asks(rung) => false,
-            Rung::Device => self.settings.gpu.value,
-            Rung::Library => self.settings.blas.value && !matches!(decline, Decline::NoKernel(_)),
-            Rung::Lanes | Rung::Portable => false,
-        }
-    }
-
-    fn warn_once(&mut self, call: &Call, rung: Rung, decline: &Decline, caller: &mut dyn Caller) {
-        let site = caller.site();
-        if self.warned.insert((call.op.name(), decline.code(), site)) {
-            let at = site.map_or_else(String::new, |site| format!("{}: ", caller.place(site)));
-            let (name, text) = (call.op.name(), decline.text(rung));
-            caller.warn(&format!("{at}la:{name} on the {}: {text}", rung.name()));
         }
     }
 }

@@ -215,7 +215,7 @@ where
     let moved = Array::from_slice(&made, Shape::new(order.iter().map(|&i| x.shape()[i]))?)?;
     let mut back = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
-    moved.transpose(&back)?.reshape(call.shape.clone())
+    moved.transpose(&back)?.to_contiguous()?.reshape(call.shape.clone())
 }
 
 fn lanes<F: RowKernel<K>, const K: usize>(call: &Call, lanes: &Lanes) -> Result<Answer> {

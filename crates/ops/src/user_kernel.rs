@@ -240,8 +240,8 @@ impl Steps {
     fn push(&mut self, step: Step) -> Result<()> {
         if self.all.len() == MOST_STEPS {
             let text = format!(
-                "a kernel may have {MOST_STEPS} steps (numbers, parameters and calls), \
-                 repetitions written out"
+                "a kernel, and a derivative, may have {MOST_STEPS} steps (numbers, parameters and \
+                 calls), repetitions written out"
             );
             return Err(Error::new(ErrorKind::Argument, text)
                 .hint("call a kernel of one repetition several times"));

@@ -93,7 +93,7 @@ pub const FLAGS: &[Flag] = &[
         ],
         apply: |request, given, origin| {
             let choice = match given.text() {
-                "" => return Err("expected auto, cpu or part of an adapter's name".into()),
+                "" => return Err("expected auto, cpu, cuda:N or part of an adapter's name".into()),
                 "auto" => DeviceChoice::Auto,
                 "cpu" | "none" => DeviceChoice::None,
                 name if !rung_device::may_name(name) => {

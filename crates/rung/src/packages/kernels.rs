@@ -8,6 +8,7 @@ use rung_base::ElementType;
 use rung_lisp::code::Function as LispFunction;
 use rung_lisp::heap::Ref;
 use rung_lisp::lisp::Lisp;
+use rung_lisp::suggest::distance;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack};
 use rung_ops::user_kernel::{
@@ -46,13 +47,25 @@ const MANY: [&str; 8] =
     ["add", "sub", "mul", "div", "maximum", "minimum", "logical-and", "logical-or"];
 
 /// What is no function, and how it is written.
-const FORMS: [(&str, &str); 5] = [
+const FORMS: [(&str, &str); 8] = [
+    ("cond", "(if test then else), one in another, in place of cond"),
+    ("when", "(if test then 0) in place of when"),
+    ("unless", "(if test 0 else) in place of unless"),
     ("let", "(let ((name expression) ...) expression)"),
     ("let*", "(let* ((name expression) ...) expression)"),
     ("repeat", "(repeat count ((name first next) ...) expression)"),
     ("if", "(if test then else)"),
     ("where", "(where test then else)"),
 ];
+
+/// The function that a word comes near to, for a message.
+fn near(word: &str) -> Option<&'static str> {
+    let named = table::operations().flat_map(|op| op.names).copied();
+    let named = named.filter(|name| Function::named(name).is_some());
+    let steps = |name: &&str| distance(word, name);
+    let most = (word.chars().count() / 3).clamp(1, 3);
+    named.min_by_key(steps).filter(|name| steps(name) <= most && steps(name) < word.len())
+}
 
 /// The operation that a function's name means, of so many operands.
 fn spelled(head: &str, count: usize) -> &str {
@@ -187,6 +200,10 @@ fn declaration(
         scope.names.push(Some(symbol));
     }
     let (doc, form) = match &items(lisp, body)?[..] {
+        [doc] if doc.as_text().is_some() => {
+            return Err(refused(lisp, "an expression is missing behind the text", doc));
+        }
+        [] => return Err(refused(lisp, "an expression is missing behind the parameters", body)),
         [form] => (String::new(), form.clone()),
         [doc, form] if doc.as_text().is_some() => {
             (doc.as_text().map_or_else(String::new, |text| text.to_text()), form.clone())
@@ -284,8 +301,9 @@ impl Scope<'_> {
                 }
                 (_, Some(_)) => format!("{head} is not element-wise in a fixed number of steps"),
                 _ => format!(
-                    "no element-wise function is called {head}; a program's functions, macros and \
-                     kernels have no place in a kernel"
+                    "no element-wise function is called {head}{}; a program's functions, macros \
+                     and kernels have no place in a kernel",
+                    near(head).map_or(String::new(), |near| format!(" (did you mean {near}?)"))
                 ),
             };
             return self.refused(&text, form);
