@@ -306,3 +306,31 @@ fn situations_26_a_driver_that_refuses_a_kernel_is_a_decline_with_its_own_text()
         assert_eq!(all.len(), if count == 1 { 1 } else { 2 }, "{all:?}");
     }
 }
+
+/// What an operation without a kernel reads of an array on the device had no row, and whoever forbade a step
+/// down was not told.
+#[test]
+fn what_comes_home_without_a_kernel_is_counted_and_may_be_forbidden() {
+    let mut ladder = eager(lavapipe());
+    let here = array(ElementType::F32, &[64, 64]);
+    let there = match call(&mut ladder, "sqrt", values(&[&here])) {
+        Value::Array(array) => array,
+        other => panic!("{other}"),
+    };
+    let integer = || vec![Value::Array(there.clone()), Value::Keyword("i32".into())];
+    ladder.on_decline = Some(rung_base::OnDecline::Error);
+    let astype = table::find("astype").unwrap();
+    let e = ladder.call(astype, integer(), &mut NoCaller).map(|_| ()).unwrap_err();
+    let wanted = "astype on (64 64) brought 16.0 KiB home from the device: no kernel does this";
+    assert_eq!(e.message(), wanted);
+    ladder.on_decline = None;
+    call(&mut ladder, "nonzero", values(&[&there]));
+    let table = ladder.calls.table(&|_| String::new());
+    let row = |name: &str| table.lines().find(|line| line.starts_with(name)).map(str::to_string);
+    let row = row("astype").unwrap_or_else(|| panic!("{table}"));
+    assert!(row.contains("portable") && row.contains("16.0 KiB"), "{table}");
+    assert!(table.lines().any(|line| line.starts_with("nonzero")), "{table}");
+    // A view computes nothing.
+    call(&mut ladder, "transpose", values(&[&here]));
+    assert!(!ladder.calls.table(&|_| String::new()).contains("transpose"));
+}
