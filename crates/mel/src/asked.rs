@@ -21,8 +21,10 @@ pub const RATE: Parameter = keyword("rate", Kind::Number)
     .unit("Hz")
     .above(0.0, 1e9)
     .also(&["sr", "sample-rate"]);
-pub const PRESET: Parameter = keyword("preset", Kind::Choice(NAMES))
-    .says("whose rules apply: the packages disagree, so none is the default; has to be given");
+pub const PRESET: Parameter = keyword("preset", Kind::Choice(NAMES)).says(
+    "whose rules apply: the packages disagree, so none is the default; without one \
+           every field has to be said",
+);
 pub const MODE: Parameter = keyword("mode", Kind::Choice(&["exact", "melt"]))
     .says("the package's own bands, or those of sinusoids inside each triangle: another feature")
     .default("exact");
