@@ -22,7 +22,6 @@ use crate::resident::{self, comes_home};
 use crate::round_trip::KernelCache;
 use crate::table;
 use crate::value::Value;
-use crate::verify;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Precision, Result, Settings};
 use rung_device::{Device, Moved, Residency};
