@@ -9,10 +9,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let start = (number - slice * parameter(1u)) * ${block}u;
     for (var i = lane; i < ${block}u; i = i + ${half}u) {
         let place = start + i;
-        places[i] = NONE;
+        places[seat(i)] = NONE;
         if (place < n) {
-            places[i] = place;
-            values[i] = value_at(slice, place);
+            places[seat(i)] = place;
+            values[seat(i)] = value_at(slice, place);
         }
     }
     workgroupBarrier();
@@ -24,6 +24,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         narrowed(half, lane);
     }
     for (var i = lane; i < ${block}u; i = i + ${half}u) {
-        if (start + i < n) { b1[slice * n + start + i] = i32(places[i]); }
+        if (start + i < n) { b1[slice * n + start + i] = i32(places[seat(i)]); }
     }
 }

@@ -8,16 +8,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let slice = number / parameter(1u);
     let start = (number - slice * parameter(1u)) * ${block}u;
     for (var i = lane; i < ${block}u; i = i + ${half}u) {
-        places[i] = NONE;
+        places[seat(i)] = NONE;
         if (start + i < n) {
             let place = u32(b1[slice * n + start + i]);
-            places[i] = place;
-            values[i] = value_at(slice, place);
+            places[seat(i)] = place;
+            values[seat(i)] = value_at(slice, place);
         }
     }
     workgroupBarrier();
     narrowed(${block}u, lane);
     for (var i = lane; i < ${block}u; i = i + ${half}u) {
-        if (start + i < n) { b1[slice * n + start + i] = i32(places[i]); }
+        if (start + i < n) { b1[slice * n + start + i] = i32(places[seat(i)]); }
     }
 }
