@@ -12,7 +12,8 @@ use std::time::Instant;
 const USAGE: &str = "cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N]";
 
 /// Programs that print the same with and without a card.
-const EXAMPLES: [&str; 4] = ["digits.lisp", "matmul.lisp", "components.lisp", "regression.lisp"];
+const EXAMPLES: [&str; 5] =
+    ["digits.lisp", "gpt.lisp", "matmul.lisp", "components.lisp", "regression.lisp"];
 
 /// What is asked of the run.
 struct Asked {
