@@ -246,7 +246,8 @@ kernel, registers and shared memory, is printed by
 fn golden_table_of_kernels() {
     let products =
         PRODUCTS.map(|(element, tile, rounding, _)| product_case(element, tile, rounding));
-    let others = [map_case(), broadcast_case(), fold_case(), scan_case(), sort_case(F32), lu_case()];
+    let others =
+        [map_case(), broadcast_case(), fold_case(), scan_case(), sort_case(F32), lu_case()];
     let mut text = HEAD.to_string();
     for mut case in products.into_iter().chain(others) {
         let counts = counted(&mut case);
