@@ -53,6 +53,8 @@ struct Function {
     kernel: Arc<Kernel>,
     function: Handle,
     module: Handle,
+    /// Groups along the first axis beyond which more do no good: of a kernel that walks its elements.
+    most_groups: u32,
 }
 
 // SAFETY: the handles are used only under the state's lock, with their context current.
@@ -107,10 +109,10 @@ impl CudaDevice {
     }
 
     /// The compiled kernel; compiled at its first launch.
-    fn function(&self, state: &mut State, kernel: &Arc<Kernel>) -> Outcome<Handle> {
+    fn function(&self, state: &mut State, kernel: &Arc<Kernel>) -> Outcome<(Handle, u32)> {
         if let Some(known) = state.functions.get(&kernel.key) {
             if Arc::ptr_eq(&known.kernel, kernel) || *known.kernel == **kernel {
-                return Ok(known.function);
+                return Ok((known.function, known.most_groups));
             }
             let text = format!("two kernels are called {}", kernel.key);
             return Err(Failure::new(FailureCode::Compile, text));
@@ -118,9 +120,27 @@ impl CudaDevice {
         let text = compile_ptx(kernel, &self.info.variants)
             .map_err(|e| Failure::new(FailureCode::Compile, e.message().to_string()))?;
         let made = self.load(kernel, text)?;
-        let function = made.function;
+        let known = (made.function, made.most_groups);
         state.functions.insert(kernel.key.clone(), made);
-        Ok(function)
+        Ok(known)
+    }
+
+    /// How many groups of a kernel the card runs at a time, where the kernel walks its elements with
+    /// the stride of the launch: each of these groups then reads its parameters once and goes on, where
+    /// more groups would follow each other. Without limit where the driver does not tell.
+    fn most_groups(&self, kernel: &Kernel, function: Handle) -> u32 {
+        let Some(processors) = self.info.multiprocessors.filter(|_| kernel.walks()) else {
+            return u32::MAX;
+        };
+        let threads: u32 = kernel.workgroup.iter().product();
+        let mut groups = 0;
+        // SAFETY: the context is current, the function its own; the driver writes one number.
+        let told =
+            unsafe { self.context.driver.occupancy(&mut groups, function, threads as i32, 0) };
+        match (told, u32::try_from(groups)) {
+            (Ok(()), Ok(groups @ 1..)) => groups.saturating_mul(processors),
+            _ => u32::MAX,
+        }
     }
 
     /// Hands a text to the driver's compiler; a refusal has the compiler's own words.
@@ -156,9 +176,9 @@ impl CudaDevice {
         // SAFETY: the module was loaded just now; the name ends in a zero.
         let found =
             unsafe { self.context.driver.module_function(&mut function, module, name.as_ptr()) };
-        let made = Function { kernel: kernel.clone(), function, module };
+        let made = Function { kernel: kernel.clone(), function, module, most_groups: u32::MAX };
         match found {
-            Ok(()) => Ok(made),
+            Ok(()) => Ok(Function { most_groups: self.most_groups(kernel, function), ..made }),
             Err(error) => {
                 self.unload(&made);
                 Err(error.into())
@@ -179,7 +199,7 @@ impl CudaDevice {
     }
 
     fn queue(&self, state: &mut State, launch: &Launch, buffers: &[&Buffer]) -> Outcome<()> {
-        let function = self.function(state, &launch.kernel)?;
+        let (function, most_groups) = self.function(state, &launch.kernel)?;
         // The addresses, then the bytes of each.
         let mut numbers = Vec::with_capacity(2 * buffers.len());
         for buffer in buffers {
@@ -193,6 +213,7 @@ impl CudaDevice {
             numbers.iter_mut().map(|number| (&raw mut *number).cast()).collect();
         arguments.push(words.as_mut_ptr().cast());
         let ([x, y, z], [i, j, k]) = (launch.groups, launch.kernel.workgroup);
+        let x = x.min(most_groups);
         state.queue.last = Some(launch.kernel.clone());
         // SAFETY: the context is current, the function's; it takes an address and a number of
         // bytes for each of its buffers and then the words, as `ptx` wrote it, and the driver copies them before it returns. The

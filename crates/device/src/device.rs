@@ -137,6 +137,8 @@ pub struct Info {
     pub max_groups: u32,
     /// Most invocations of one group.
     pub max_invocations: u32,
+    /// Parts that run groups side by side, where the driver tells.
+    pub multiprocessors: Option<u32>,
     /// Turns of loops after which the driver ends them without a word, all of an invocation together:
     /// 65,535 in Mesa's llvmpipe.
     pub most_turns: Option<u32>,

@@ -57,6 +57,9 @@ pub fn per_word(element: ElementType) -> usize {
     (4 / element.size()).max(1)
 }
 
+/// How the text of a kernel that walks its elements begins to say so.
+const WALK: &str = "let step = groups.x * ";
+
 /// A compute kernel: its entry point is `main`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
@@ -88,6 +91,12 @@ impl Kernel {
     /// Whether the text needs a device with tensor cores.
     pub fn needs_tensor_cores(&self) -> bool {
         crate::prelude::TENSOR_CORES.iter().any(|name| mentions(&self.text, name))
+    }
+
+    /// Whether its invocations walk their elements with the stride of the launch, so that fewer groups
+    /// along the first axis do the same work.
+    pub fn walks(&self) -> bool {
+        self.text.contains(WALK)
     }
 }
 

@@ -100,6 +100,22 @@ pub(crate) mod tests {
         }
     }
 
+    /// A kernel either walks its elements, whatever the number of groups, or has a group for each of its
+    /// parts, which finds its number in a grid of two axes.
+    #[test]
+    fn kernels_walk_or_number_their_groups() {
+        let (walking, others): (Vec<Kernel>, Vec<Kernel>) =
+            all().into_iter().partition(|kernel| kernel.walks());
+        assert!(walking.len() > 200 && others.len() > 200, "{} {}", walking.len(), others.len());
+        let numbered = |kernel: &Kernel| kernel.text.contains("group.y * groups.x + group.x");
+        for kernel in others {
+            assert!(numbered(&kernel) || kernel.key.contains("across"), "{}", kernel.key);
+        }
+        for kernel in walking {
+            assert!(!numbered(&kernel) && kernel.text.contains("= id.x; "), "{}", kernel.key);
+        }
+    }
+
     /// Caches know a kernel by its key.
     #[test]
     fn kernels_of_one_key_have_one_text() {

@@ -222,6 +222,11 @@ impl<'a> RoundTrip<'a> {
         rounding(self.precision, self.residency.device().info().tensor_cores)
     }
 
+    /// How many multiprocessors the device has, where it says so.
+    pub fn multiprocessors(&self) -> Option<u32> {
+        self.residency.device().info().multiprocessors
+    }
+
     /// Why not, where an invocation's loops may take this many turns and the driver ends them before.
     pub fn ends_loops(&self, turns: usize) -> Option<Decline> {
         let most = self.residency.device().info().most_turns?;

@@ -18,6 +18,8 @@ type Handle = *mut c_void;
 
 /// Parameter words of a launch, in bytes.
 const WORDS: usize = 64;
+/// Threads that a multiprocessor runs at a time: few, so that kernels of small tests walk.
+const THREADS: i32 = 1024;
 /// Options of the compiler that are heeded.
 const ERROR_LOG: i32 = 5;
 const ERROR_LOG_BYTES: i32 = 6;
@@ -91,6 +93,7 @@ exported! {
             1 => 1024,
             5 => i32::MAX,
             6 | 7 => 65_535,
+            16 => card.multiprocessors,
             18 => card.integrated.into(),
             75 => card.capability / 10,
             76 => card.capability % 10,
@@ -178,6 +181,14 @@ exported! {
         }
     };
     cuModuleUnload as "cuModuleUnload" (module: Handle) |machine| machine.unload(module as usize);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor as "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        (at: *mut i32, function: Handle, threads: i32, _shared: usize) |machine| {
+        machine.program(function as usize)?;
+        match threads {
+            1..=1024 => give(at, THREADS / threads),
+            _ => Err(INVALID_VALUE),
+        }
+    };
     cuLaunchKernel as "cuLaunchKernel" (
         function: Handle,
         groups_x: u32,

@@ -49,6 +49,8 @@ pub struct Settings {
     pub version: i32,
     /// It has memory pools.
     pub pools: bool,
+    /// How many multiprocessors it has.
+    pub multiprocessors: i32,
     /// It shares its memory with the processor.
     pub integrated: bool,
     pub fault: Option<Fault>,
@@ -66,6 +68,7 @@ impl Settings {
             memory: number("STAND_IN_MEMORY", 1 << 30),
             version: number("STAND_IN_VERSION", 12040),
             pools: number("STAND_IN_POOLS", 1) != 0,
+            multiprocessors: number("STAND_IN_MULTIPROCESSORS", 2),
             integrated: number("STAND_IN_INTEGRATED", 0) != 0,
             fault: std::env::var("STAND_IN_FAULT").ok().and_then(|text| text.parse().ok()),
         }

@@ -41,6 +41,7 @@ const VERSION: &CStr = c"cuDriverGetVersion";
 pub(super) enum Attribute {
     MaxThreadsPerBlock = 1,
     MaxGridY = 6,
+    Multiprocessors = 16,
     Integrated = 18,
     CapabilityMajor = 75,
     CapabilityMinor = 76,
@@ -155,6 +156,9 @@ functions! {
     ) = c"cuModuleLoadDataEx";
     module_function(function: *mut Handle, module: Handle, name: *const c_char) = c"cuModuleGetFunction";
     module_unload(module: Handle) = c"cuModuleUnload";
+    /// Groups of so many threads that a multiprocessor runs at a time.
+    occupancy(groups: *mut i32, function: Handle, threads: i32, shared_bytes: usize)
+        = c"cuOccupancyMaxActiveBlocksPerMultiprocessor";
     launch(
         function: Handle,
         groups_x: u32,

@@ -65,6 +65,7 @@ struct About {
     capability: (i32, i32),
     memory: u64,
     integrated: bool,
+    multiprocessors: Option<u32>,
     pools: bool,
     max_invocations: i32,
     max_groups: i32,
@@ -97,6 +98,9 @@ impl About {
             capability,
             memory: memory as u64,
             integrated: attribute(Attribute::Integrated).is_ok_and(|value| value != 0),
+            multiprocessors: attribute(Attribute::Multiprocessors)
+                .ok()
+                .and_then(|count| u32::try_from(count).ok().filter(|&count| count > 0)),
             // An old driver does not know the question.
             pools: attribute(Attribute::MemoryPools).is_ok_and(|value| value != 0),
             max_invocations: attribute(Attribute::MaxThreadsPerBlock)?,
@@ -126,6 +130,7 @@ impl About {
             f16: true,
             subgroups: true,
             tensor_cores: self.capability >= TENSOR_CORES,
+            multiprocessors: self.multiprocessors,
             most_turns: None,
             max_binding: self.memory,
             max_buffer: self.memory,

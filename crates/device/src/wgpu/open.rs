@@ -88,6 +88,7 @@ fn describe(
         f16: features.contains(wgpu::Features::SHADER_F16),
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         tensor_cores: false,
+        multiprocessors: None,
         // LP_MAX_TGSI_LOOP_ITERATIONS of llvmpipe, which is what runs on processors.
         most_turns: (about.device_type == wgpu::DeviceType::Cpu).then_some(65_535),
         max_binding: limits.max_storage_buffer_binding_size,

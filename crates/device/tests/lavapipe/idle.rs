@@ -32,6 +32,7 @@ impl Idle {
             f16: true,
             subgroups: true,
             tensor_cores: false,
+            multiprocessors: None,
             most_turns: None,
             max_binding: 1 << 30,
             max_buffer: 1 << 30,

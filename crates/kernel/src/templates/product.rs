@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Invocations along each side of a group.
 const GROUP: usize = 16;
-/// Groups from which a larger tile leaves no part of a device idle.
+/// Groups from which a larger tile is faster where a device does not say how many multiprocessors it has.
 const ENOUGH: usize = 32;
 /// Words of the extents and of an operand.
 const EXTENTS: usize = 6;
@@ -37,11 +37,12 @@ pub enum Tile {
 }
 
 impl Tile {
-    /// The largest that keeps a device busy.
-    pub fn of(size: &Extents, computed: Computed) -> Tile {
+    /// The largest that keeps enough of a device busy; `processors`: how many multiprocessors it has.
+    pub fn of(size: &Extents, computed: Computed, processors: Option<u32>) -> Tile {
         let busy = |tile: Tile| {
             let groups = size.m.div_ceil(tile.side()).saturating_mul(size.n.div_ceil(tile.side()));
-            size.m.min(size.n) >= tile.side() && groups.saturating_mul(size.batch) >= ENOUGH
+            let enough = processors.map_or(ENOUGH, |n| (n as usize).div_ceil(tile.idle()));
+            size.m.min(size.n) >= tile.side() && groups.saturating_mul(size.batch) >= enough
         };
         match () {
             () if computed == Computed::Single && busy(Tile::Large) => Tile::Large,
@@ -61,6 +62,17 @@ impl Tile {
             Tile::Small => 1,
             Tile::Middle => 4,
             Tile::Large => 8,
+        }
+    }
+
+    /// Of how many multiprocessors one is enough, so that the tile below is no faster with all of them: a
+    /// step of `Small` takes a load from shared memory for each flop, an eighth of a multiprocessor's rate,
+    /// where `Middle` takes one for 16 (by count; half of that gain is counted on). `Large` by the reference.
+    fn idle(self) -> usize {
+        match self {
+            Tile::Small => 1,
+            Tile::Middle => 4,
+            Tile::Large => 2,
         }
     }
 
@@ -444,11 +456,19 @@ pub(super) mod tests {
     #[test]
     fn a_tile_is_as_large_as_keeps_a_device_busy() {
         let size = |batch, m, n| Extents { batch, m, k: 100, n };
-        let of = |size| Tile::of(&size, Computed::Single);
+        let of = |size| Tile::of(&size, Computed::Single, None);
         assert_eq!(of(size(1, 100, 100)), Tile::Small);
         assert_eq!(of(size(1, 512, 256)), Tile::Middle);
         assert_eq!(of(size(1, 1024, 1024)), Tile::Large);
         assert_eq!(of(size(32, 128, 128)), Tile::Large);
-        assert_eq!(Tile::of(&size(1, 1024, 1024), Computed::Double), Tile::Middle);
+        let of = |n, kind, processors| Tile::of(&size(1, n, n), kind, Some(processors));
+        assert_eq!(Tile::of(&size(1, 1024, 1024), Computed::Double, None), Tile::Middle);
+        // 36 groups of 64 x 64 and 9 of 128 x 128.
+        for (processors, wanted) in
+            [(18, Tile::Large), (19, Tile::Middle), (144, Tile::Middle), (145, Tile::Small)]
+        {
+            assert_eq!(of(384, Computed::Single, processors), wanted, "{processors}");
+        }
+        assert_eq!(of(384, Computed::Double, 1), Tile::Middle);
     }
 }

@@ -80,9 +80,9 @@ pub fn bound(k: usize) -> f64 {
     k.min(BLOCK) as f64 * 2f64.powi(-22) + 2.0 * k as f64 * 2f64.powi(-24)
 }
 
-/// The tile of a product: the larger one where it keeps a device busy.
-pub fn tile(size: &Extents) -> Tile {
-    match Tile::of(size, Computed::Single) {
+/// The tile of a product: the larger one where it keeps a device of so many multiprocessors busy.
+pub fn tile(size: &Extents, processors: Option<u32>) -> Tile {
+    match Tile::of(size, Computed::Single, processors) {
         Tile::Large => Tile::Large,
         _ => Tile::Middle,
     }

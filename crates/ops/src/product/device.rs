@@ -92,9 +92,10 @@ pub(crate) fn tiles(
     let types = Types { stored, wanted, writes: call.result };
     let size = Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
     let rounding = trip.rounding().filter(|_| wanted == ElementType::F32);
+    let processors = trip.multiprocessors();
     let tile = match rounding {
-        Some(_) => tensor::tile(&size),
-        None => Tile::of(&size, computed),
+        Some(_) => tensor::tile(&size, processors),
+        None => Tile::of(&size, computed, processors),
     };
     let mut placed: SmallVec<[_; 4]> = operands[..2].iter().map(|x| trip.place(x)).collect();
     let (mut reads, mut numbers) = (SmallVec::<[Read; 4]>::new(), Vec::new());
