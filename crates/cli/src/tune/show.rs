@@ -89,6 +89,9 @@ fn lanes_and_device(key: &Key, costs: &Costs) -> Vec<Row> {
         row("device waits, us, column of lu / row of a solution", both(d.in_turn, 1.0));
         row("device link, GB/s, up / down", both([d.up, d.down], GIGABYTES));
         row("device product, ps, f32 / f64", both(d.product, PICOSECONDS));
+        if d.tensor != [0.0; 2] {
+            row("device tensor cores, ps, tf32 / bf16", both(d.tensor, PICOSECONDS));
+        }
         row("device elementary, ps, f32 / f64", both(d.elementary, PICOSECONDS));
         row("device memory, GB/s", number(d.memory / GIGABYTES));
         for (name, threshold) in offers(&d.thresholds) {

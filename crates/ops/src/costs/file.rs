@@ -165,6 +165,7 @@ mod tests {
         costs.device.floor = 90.0;
         costs.device.launch = 11.5;
         costs.device.in_turn = [3.25, 0.5];
+        costs.device.tensor = [0.75e-6, 0.25e-6];
         costs.device.thresholds.product = None;
         costs.device.thresholds.map = Some(4096);
         costs

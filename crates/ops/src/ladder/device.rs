@@ -3,7 +3,7 @@
 use super::Ladder;
 use crate::call::Call;
 use crate::costs::matrix_of;
-use crate::decline::{Answer, Decline, size};
+use crate::decline::{Answer, Decline, Rung, size};
 use crate::record::{Entry, Part};
 use crate::resident::Standing;
 use crate::round_trip::{RoundTrip, decline_of};
@@ -79,7 +79,7 @@ impl Ladder {
                 }
                 standing = Standing::of(call, residency);
             }
-            let here = self.costs.device_time(call, &standing);
+            let here = self.costs.device_time(call, &standing, self.mode(call, Rung::Device));
             let there = self.best_below(call) + self.costs.home_time(&standing);
             if here > there {
                 return declined(Decline::Slower { here, there });

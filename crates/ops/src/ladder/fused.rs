@@ -85,7 +85,7 @@ impl Ladder {
             return None;
         }
         self.costs.device_offer(Offer::RoundTrip(call.family), &call, &standing).ok()?;
-        let here = self.costs.device_time(&call, &standing);
+        let here = self.costs.device_time(&call, &standing, None);
         if here > self.best_below(&call) + self.costs.home_time(&standing) {
             return None;
         }
@@ -125,13 +125,13 @@ impl Ladder {
         self.costs.device_offer(member.offer, &call, &standing).ok()?;
         let absent = more.iter().filter(|x| !residency.holds(x)).map(resident::bytes).max();
         let result = (call.shape.size() * call.result.size()) as u64;
-        let here = self.costs.device_time(&call, &standing);
+        let mode = self.mode(&call, Rung::Device);
+        let here = self.costs.device_time(&call, &standing, mode);
         let there = self.best_below(&call) + self.costs.home_time(&standing);
         if here > there || absent.is_some_and(|bytes| bytes > result) {
             return None;
         }
         let trip = RoundTrip::new(residency, &self.kernels).asking(self.settings.precision.value);
-        let mode = self.mode(&call, Rung::Device);
         match chain::product_on_device(&trip, &after, &call, &more) {
             Ok(Answer::Done(array)) => Some((mode, Ok(array))),
             Ok(_) => None,

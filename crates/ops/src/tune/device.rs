@@ -11,13 +11,15 @@ use crate::round_trip::{KernelCache, RoundTrip};
 use crate::table;
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::{ElementType, Shape};
+use rung_base::{ElementType, Precision, Shape};
 use rung_device::{Device, Residency};
 use std::cell::Cell;
 use std::sync::Arc;
 
 /// Launches of which each is a part of the time.
 const LAUNCHES: u32 = 64;
+/// The side of the product that is measured.
+const SIDE: usize = 256;
 /// Bytes moved to measure the link.
 const LINK: usize = 16 << 20;
 
@@ -39,13 +41,9 @@ pub fn costs(timer: &Timer<'_>, device: &Arc<dyn Device>, lanes: &LanesCosts) ->
             costs.elementary[1] = 4.0 * costs.elementary[0];
             break;
         }
-        let work = |us: f64, up: usize, down: usize| {
-            let bytes = element.size() as f64;
-            let moved = (up as f64 / costs.up + down as f64 / costs.down) * bytes;
-            // On a fast link the rest may drown in the noise: a tenth of the call is work.
-            (us - costs.floor - moved).max(us / 10.0)
-        };
-        let n = 256;
+        let link = costs;
+        let work = |us, up, down| work(&link, us, [up, down].map(|n| n * element.size()));
+        let n = SIDE;
         if let Some(us) = bench.call("matmul", &[&[n, n], &[n, n]], element) {
             costs.product[width] = work(us, 2 * n * n, n * n) / (n * n * n) as f64;
         }
@@ -57,6 +55,7 @@ pub fn costs(timer: &Timer<'_>, device: &Arc<dyn Device>, lanes: &LanesCosts) ->
             costs.memory = (512 * 512 * 4) as f64 / work(us, 1024, 512 * 512);
         }
     }
+    bench.tensor(&mut costs);
     if let Some(launch) = bench.launch() {
         costs.launch = launch;
     }
@@ -65,6 +64,13 @@ pub fn costs(timer: &Timer<'_>, device: &Arc<dyn Device>, lanes: &LanesCosts) ->
     }
     costs.thresholds = thresholds(&costs, lanes);
     costs
+}
+
+/// What is left of a call's time beside its floor and the bytes that go up and come down.
+fn work(costs: &DeviceCosts, us: f64, [up, down]: [usize; 2]) -> f64 {
+    let moved = up as f64 / costs.up + down as f64 / costs.down;
+    // On a fast link the rest may drown in the noise: a tenth of the call is work.
+    (us - costs.floor - moved).max(us / 10.0)
 }
 
 fn link(timer: &Timer, device: &dyn Device, costs: &mut DeviceCosts) {
@@ -90,20 +96,40 @@ struct Bench<'a, 't> {
 }
 
 impl Bench<'_, '_> {
+    /// Products of singles on tensor cores.
+    fn tensor(&self, costs: &mut DeviceCosts) {
+        if !self.residency.device().info().tensor_cores {
+            return;
+        }
+        let (n, bytes) = (SIDE, 4 * SIDE * SIDE);
+        for (at, precision) in [Precision::Tf32, Precision::Bf16].into_iter().enumerate() {
+            let us = self.call_asking("matmul", &[&[n, n], &[n, n]], ElementType::F32, precision);
+            if let Some(us) = us {
+                costs.tensor[at] = work(costs, us, [2 * bytes, bytes]) / (n * n * n) as f64;
+            }
+        }
+    }
+
     /// Microseconds of one call with everything carried; `None` when the device declines it.
     fn call(&self, name: &str, shapes: &[&[usize]], element: ElementType) -> Option<f64> {
+        self.call_asking(name, shapes, element, Precision::Strict)
+    }
+
+    fn call_asking(
+        &self,
+        name: &str,
+        shapes: &[&[usize]],
+        element: ElementType,
+        precision: Precision,
+    ) -> Option<f64> {
         let op = table::find(name)?;
         let member = op.rungs.device.kernel()?;
         let call = prepared(op, shapes, element)?;
-        let run = || self.runs(member, &call, &self.residency);
+        let trip = RoundTrip::new(&self.residency, &self.kernels).asking(precision);
+        let run = || runs(member, &call, &trip);
         let mut done = run();
         let us = self.timer.median(&mut || done &= run());
         done.then_some(us)
-    }
-
-    fn runs(&self, member: &Member, call: &Call, residency: &Residency) -> bool {
-        let trip = RoundTrip::new(residency, &self.kernels);
-        matches!((member.run)(call, &trip), Ok(answer) if !matches!(answer, Answer::Declined(_)))
     }
 
     /// Microseconds of a launch on what is there, which nobody waits for.
@@ -113,10 +139,11 @@ impl Bench<'_, '_> {
         let call = prepared(op, &[&[64]], ElementType::F32)?;
         let residency = Residency::new(self.residency.device().clone(), Some(1 << 16));
         residency.keep(&call.operands[0]).ok()?;
-        let works = Cell::new(self.runs(member, &call, &residency));
+        let trip = RoundTrip::new(&residency, &self.kernels);
+        let works = Cell::new(runs(member, &call, &trip));
         let several = |count: u32| {
             for _ in 0..count {
-                works.set(works.get() && self.runs(member, &call, &residency));
+                works.set(works.get() && runs(member, &call, &trip));
             }
             works.set(works.get() && residency.device().synchronize().is_ok());
         };
@@ -142,10 +169,14 @@ impl Bench<'_, '_> {
             let device = DeviceCosts { in_turn: [0.0; 2], ..*costs };
             let library = LibraryCosts::default();
             let known = Costs { lanes: *lanes, library, device, origin: None };
-            let left = us - known.device_time(&call, &Standing::default());
+            let left = us - known.device_time(&call, &Standing::default(), None);
             costs.in_turn[at] = left.max(us / 10.0) / N as f64;
         }
     }
+}
+
+fn runs(member: &Member, call: &Call, trip: &RoundTrip) -> bool {
+    matches!((member.run)(call, trip), Ok(answer) if !matches!(answer, Answer::Declined(_)))
 }
 
 fn prepared(
@@ -206,9 +237,11 @@ mod idle;
 mod tests {
     use super::*;
     use crate::costs::{WGPU, lanes_costs};
+    use crate::product::Mode;
     use crate::tune::{Plan, Timer};
     use rung_device::Buffer;
     use rung_kernel::Launch;
+    use rung_kernel::tensor::Rounding;
     use rung_lanes::Level;
     use std::time::Duration;
 
@@ -272,6 +305,20 @@ mod tests {
         let [column, row] = [0, 1].map(|at| after.in_turn[at] - before.in_turn[at]);
         assert!((50.0..1000.0).contains(&column), "{before:?}, then {after:?}");
         assert!(row.abs() < column / 2.0, "{before:?}, then {after:?}");
+    }
+
+    #[test]
+    fn a_product_on_tensor_cores_has_its_own_rate() {
+        let extents: [&[usize]; 2] = [&[1000, 100], &[100, 1000]];
+        let call = prepared(table::find("matmul").unwrap(), &extents, ElementType::F32).unwrap();
+        let mut costs = Costs::defaults(Level::Avx2, 1);
+        costs.device = DeviceCosts { floor: 0.0, up: f64::INFINITY, down: f64::INFINITY, ..WGPU };
+        (costs.device.product, costs.device.tensor) = ([4e-6, 8e-6], [2e-6, 1e-6]);
+        let time = |mode| costs.device_time(&call, &Standing::default(), mode).round();
+        let tensor = |rounding| Some(Mode::Tensor(rounding));
+        let modes =
+            [None, Some(Mode::WithoutCores), tensor(Rounding::Tf32), tensor(Rounding::Bf16)];
+        assert_eq!(modes.map(time), [400.0, 400.0, 200.0, 100.0]);
     }
 
     #[test]

@@ -178,6 +178,7 @@ impl Reader<'_> {
                 "column-row-us" => device.in_turn = self.pair(name, value, 1.0)?,
                 "up-down-gbs" => [device.up, device.down] = self.pair(name, value, 1e3)?,
                 "product-ps" => device.product = self.pair(name, value, 1e-6)?,
+                "tensor-ps" => device.tensor = self.pair(name, value, 1e-6)?,
                 "elementary-ps" => device.elementary = self.pair(name, value, 1e-6)?,
                 "memory-gbs" => device.memory = self.number(name, value)? * 1e3,
                 "fold-cells" => device.fold_cells = self.count(name, value)?,

@@ -110,6 +110,9 @@ fn device(out: &mut String, device: &DeviceCosts) {
     );
     let _ = writeln!(out, "up-down-gbs = {}", pair(GIGABYTES, [device.up, device.down]));
     let _ = writeln!(out, "product-ps = {}", pair(PICOSECONDS, device.product));
+    if device.tensor != [0.0; 2] {
+        let _ = writeln!(out, "tensor-ps = {} # tf32, bf16", pair(PICOSECONDS, device.tensor));
+    }
     let _ = writeln!(out, "elementary-ps = {}", pair(PICOSECONDS, device.elementary));
     let _ = writeln!(out, "memory-gbs = {}", number(device.memory / GIGABYTES));
     let _ = writeln!(out, "fold-cells = {}", device.fold_cells);
