@@ -1,12 +1,14 @@
 //! Factorisations and solves on a device: the bits of the definition about the blocks of columns,
 //! over operands here and there, stacks that broadcast, matrices that hurt; and the same errors.
 
+#[path = "common/card.rs"]
+mod card;
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
 
 use rung_array::Array;
-use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
+use rung_base::{ElementType, Explain, Settings, Shape};
 use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_ops::arguments::Arguments;
@@ -15,18 +17,13 @@ use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Ladder, Rung, Value, table};
 use std::sync::Arc;
 
-fn lavapipe() -> Arc<dyn Device> {
-    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
-}
-
 fn portable() -> Ladder {
     let off = || Decline::Off("test");
     Ladder::with_rungs(&Settings::default(), None, Err(off()), Err(off()))
 }
 
 fn with_device() -> Ladder {
-    with(lavapipe())
+    with(card::device())
 }
 
 fn with(device: Arc<dyn Device>) -> Ladder {
@@ -239,7 +236,7 @@ fn results_of_residents_stay() {
 /// Launches were a guess of the costs: a quarter of one a column.
 #[test]
 fn the_costs_know_how_many_launches_a_plan_has() {
-    let device = Arc::new(faulty::Faulty::new(lavapipe(), None));
+    let device = Arc::new(faulty::Faulty::new(card::device(), None));
     let mut ladder = with(device.clone());
     ladder.costs.device.make_free();
     ladder.only = Some(Rung::Device);
@@ -272,4 +269,14 @@ fn a_round_trip_begins_at_the_threshold_and_says_so() {
     run(&mut ladder, table::find("inv").unwrap(), vec![a.into()]).unwrap();
     let json = ladder.calls.json(&|_| String::new());
     assert_eq!(json["calls"][0]["rung"], "device", "{json}");
+}
+
+/// Every kernel as PTX.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_over_the_stand_in_for_nvidia_s_driver() {
+    let quick =
+        ["lu_solve_takes_what_lu_gave", "stacks_broadcast_and_strides_are_read_where_they_are"];
+    // Its threshold is that of other devices.
+    card::again_as_ptx(&quick, &["a_round_trip_begins_at_the_threshold_and_says_so"]);
 }

@@ -1,13 +1,15 @@
 //! A device that fails at any point of a program: each failure is a decline or an error with a
 //! text, and no array ever has wrong elements.
 
+#[path = "common/card.rs"]
+mod card;
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
 
 use faulty::{Call, Fault, Faulty};
 use rung_array::Array;
-use rung_base::{DeviceChoice, ErrorKind, Result, Settings, Shape};
+use rung_base::{ErrorKind, Result, Settings, Shape};
 use rung_device::{Device, FailureCode};
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
@@ -28,11 +30,6 @@ impl Caller for Warned {
     fn warn(&mut self, message: &str) {
         self.0.push(message.into());
     }
-}
-
-fn lavapipe() -> Arc<dyn Device> {
-    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
 }
 
 fn ladder(device: std::result::Result<Arc<dyn Device>, Decline>) -> Ladder {
@@ -123,7 +120,7 @@ fn run(device: Arc<Faulty>, wanted: &[Array], context: &str) -> usize {
 
 #[test]
 fn no_failure_gives_a_wrong_answer() {
-    let (device, wanted) = (lavapipe(), wanted());
+    let (device, wanted) = (card::device(), wanted());
     let sound = Arc::new(Faulty::new(device.clone(), None));
     assert_eq!(run(sound.clone(), &wanted, "no fault"), 0);
     for call in Call::ALL {
@@ -147,9 +144,9 @@ fn no_failure_gives_a_wrong_answer() {
 
 #[test]
 fn a_buffer_that_no_kernel_can_see_is_a_decline() {
-    let device = Faulty::new(lavapipe(), None).with_info(|info| info.max_binding = 256);
+    let device = Faulty::new(card::device(), None).with_info(|info| info.max_binding = 256);
     assert_eq!(run(Arc::new(device), &wanted(), "small bindings"), 0);
-    let device = Faulty::new(lavapipe(), None).with_info(|info| info.max_binding = 256);
+    let device = Faulty::new(card::device(), None).with_info(|info| info.max_binding = 256);
     let mut ladder = ladder(Ok(Arc::new(device)));
     ladder.count_anew();
     step(&mut ladder, &mut Warned::default(), "softmax", vec![start()]).unwrap();

@@ -1,6 +1,9 @@
 //! Chains of element-wise operations in one pass: the bits of the calls one by one, for random
 //! chains of every operation that can be linked, over shapes, layouts and values that hurt.
 
+#[path = "common/card.rs"]
+mod card;
+
 use rung_array::{Array, Number};
 use rung_base::{Element, ElementType, OnDecline, Settings, Shape};
 use rung_lanes::{Lanes, Level};
@@ -172,8 +175,7 @@ fn a_chain_has_the_bits_of_its_calls() {
 
 /// A ladder whose device wants every call.
 fn eager() -> Ladder {
-    let device = rung_device::probe(&rung_base::DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1");
+    let device = card::device();
     let mut settings = Settings::default();
     settings.gpu.value = true;
     settings.explain.value = rung_base::Explain::Table;
@@ -294,4 +296,15 @@ fn what_a_chain_does_not_take_is_left_to_its_calls() {
     judged.on_decline = Some(OnDecline::Verify);
     let operands = [a.clone(), a.clone(), a];
     assert!(judged.chain(&steps, &parts(&operands), &|| None).is_none());
+}
+
+/// Every kernel as PTX.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_over_the_stand_in_for_nvidia_s_driver() {
+    let quick = [
+        "a_chain_over_a_resident_is_one_kernel_with_the_bits_of_its_calls",
+        "what_follows_a_product_is_made_in_its_launch",
+    ];
+    card::again_as_ptx(&quick, &[]);
 }

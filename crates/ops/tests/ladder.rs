@@ -1,6 +1,9 @@
 //! What the ladder says and does when a rung declines, and that mistakes are the same on every
 //! rung.
 
+#[path = "common/card.rs"]
+mod card;
+
 use rung_array::{Array, Number};
 use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, OnDecline, Settings, Shape};
 use rung_lanes::Lanes;
@@ -79,8 +82,7 @@ fn a_decline_can_be_forbidden_or_warned_of_once() {
 
 #[test]
 fn small_calls_decline_the_device_with_both_numbers() {
-    let device = rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("install mesa-vulkan-drivers and libvulkan1");
+    let device = card::device();
     let mut settings = Settings::default();
     settings.gpu.value = true;
     settings.on_decline.value = OnDecline::Warn;

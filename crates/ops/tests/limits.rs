@@ -1,13 +1,15 @@
 //! Devices that lack something: buffers beyond the binding limit are cut into pieces, and what needs
 //! doubles or long integers that are not there declines. No bit changes.
 
+#[path = "common/card.rs"]
+mod card;
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
 
 use faulty::Faulty;
 use rung_array::{Array, SliceSpec};
-use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, Settings, Shape};
+use rung_base::{ElementType, ErrorKind, Explain, Settings, Shape};
 use rung_device::{Device, Info, Mask};
 use rung_kernel::Variants;
 use rung_lanes::Lanes;
@@ -16,13 +18,8 @@ use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Exactness, Ladder, NoCaller, Op, Value, table};
 use std::sync::Arc;
 
-fn lavapipe() -> Arc<dyn Device> {
-    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
-}
-
 fn faulty(change: impl FnOnce(Faulty) -> Faulty) -> Arc<Faulty> {
-    Arc::new(change(Faulty::new(lavapipe(), None)))
+    Arc::new(change(Faulty::new(card::device(), None)))
 }
 
 fn portable() -> Ladder {

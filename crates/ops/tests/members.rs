@@ -1,20 +1,16 @@
 //! Every member of the device over operands that are there already: the definition's bits for every
 //! element type and layout, element types mixed, and results that stay.
 
+#[path = "common/card.rs"]
+mod card;
+
 use rung_array::{Array, Number};
-use rung_base::{DeviceChoice, ElementType, ErrorKind, Explain, Settings, Shape};
-use rung_device::Device;
+use rung_base::{ElementType, ErrorKind, Explain, Settings, Shape};
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
 use rung_ops::trial::device_types;
 use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Exactness, Ladder, NoCaller, Op, Rung, Value, table};
-use std::sync::Arc;
-
-fn lavapipe() -> Arc<dyn Device> {
-    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
-}
 
 fn portable() -> Ladder {
     let off = || Decline::Off("test");
@@ -27,7 +23,7 @@ fn eager() -> Ladder {
     settings.gpu.value = true;
     settings.explain.value = Explain::Table;
     let off = Err(Decline::Off("test"));
-    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(lavapipe()));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(card::device()));
     ladder.costs.device.make_free();
     ladder
 }
@@ -579,4 +575,20 @@ fn the_members_of_the_specification_run_on_the_device_and_explain_says_so() {
         }
     }
     assert_eq!(absent, [""; 0]);
+}
+
+/// Every kernel as PTX.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_over_the_stand_in_for_nvidia_s_driver() {
+    let quick = [
+        "conversions_are_made_where_the_array_is",
+        "counter_based_draws_are_those_of_the_definition",
+        "divisions_and_powers_of_every_type_run_on_the_device",
+        "element_types_may_be_mixed_without_leaving_the_device",
+        "integers_are_counted_where_they_are",
+        "results_of_copies_folds_and_picks_stay",
+        "the_members_of_the_specification_run_on_the_device_and_explain_says_so",
+    ];
+    card::again_as_ptx(&quick, &[]);
 }

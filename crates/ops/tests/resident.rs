@@ -1,9 +1,11 @@
 //! Operands and results that are on a device: the same bits, nothing moved twice, and no reader
 //! that forgets to ask for the elements.
 
+#[path = "common/card.rs"]
+mod card;
+
 use rung_array::{Array, Bytes, Remote};
-use rung_base::{DeviceChoice, ElementType, Explain, Result, Settings, Shape};
-use rung_device::Device;
+use rung_base::{ElementType, Explain, Result, Settings, Shape};
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
 use rung_ops::trial::{assert_same, run};
@@ -85,18 +87,13 @@ fn every_operation_takes_operands_that_are_elsewhere() {
     }
 }
 
-fn lavapipe() -> Arc<dyn Device> {
-    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
-}
-
 /// A ladder whose device wants every call.
 fn eager() -> Ladder {
     let mut settings = Settings::default();
     settings.gpu.value = true;
     settings.explain.value = Explain::Table;
     let off = Err(Decline::Off("test"));
-    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(lavapipe()));
+    let mut ladder = Ladder::with_rungs(&settings, Some(Lanes::new(2)), off, Ok(card::device()));
     ladder.costs.device.make_free();
     ladder
 }
@@ -247,7 +244,7 @@ fn a_small_call_beside_a_device_takes_the_quick_way() {
     let mut settings = Settings::default();
     settings.gpu.value = true;
     let off = Err(Decline::Off("test"));
-    let ladder = Ladder::with_rungs(&settings, Some(Lanes::new(1)), off, Ok(lavapipe()));
+    let ladder = Ladder::with_rungs(&settings, Some(Lanes::new(1)), off, Ok(card::device()));
     let (op, a) = (table::find("add").unwrap(), numbers(&[4]));
     let quick = |a: &Array| ladder.quick(op, &[Part::Array(a), Part::Array(a)]).is_some();
     assert!(quick(&a));
@@ -360,4 +357,17 @@ fn a_layer_of_a_network_stays_on_the_device() {
         let wanted = without_device(None).call(of(name), values, &mut NoCaller).unwrap();
         assert_same(&wanted, &got, name);
     }
+}
+
+/// Every kernel as PTX.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_over_the_stand_in_for_nvidia_s_driver() {
+    let quick = [
+        "a_layer_of_a_network_stays_on_the_device",
+        "a_product_of_half_widths_is_narrowed_where_it_is_made",
+        "arithmetic_rides_only_on_operands_that_are_there",
+        "vectors_that_are_there_are_multiplied_there",
+    ];
+    card::again_as_ptx(&quick, &[]);
 }

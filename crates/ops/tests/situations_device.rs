@@ -3,6 +3,8 @@
 //! limits and the features that a test gives it. Those seen from a program are in
 //! `crates/rung/tests/situations.rs`, those of the processor in `situations.rs`.
 
+#[path = "common/card.rs"]
+mod card;
 #[path = "../../device/tests/lavapipe/faulty.rs"]
 #[allow(dead_code)]
 mod faulty;
@@ -12,7 +14,7 @@ mod idle;
 use faulty::{Call, Fault, Faulty};
 use idle::Idle;
 use rung_array::{Array, Number};
-use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
+use rung_base::{ElementType, Explain, Settings, Shape};
 use rung_device::{Device, FailureCode};
 use rung_lanes::Lanes;
 use rung_ops::call::first_difference;
@@ -20,11 +22,6 @@ use rung_ops::{Decline, Ladder, NoCaller, Value, table};
 use std::sync::Arc;
 
 const MIB: usize = 1 << 20;
-
-fn lavapipe() -> Arc<dyn Device> {
-    rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
-}
 
 /// A ladder whose device wants every call.
 fn eager(device: Arc<dyn Device>) -> Ladder {
@@ -80,7 +77,7 @@ fn declines(ladder: &Ladder) -> Vec<(String, String)> {
 /// A device with 64 MiB to give (and as much that is left to others) is asked for 65 MiB.
 #[test]
 fn situations_05_memory_that_is_not_there_is_said_before_anything_goes_up() {
-    let device = Arc::new(Faulty::new(lavapipe(), None).with_free(128 * MIB as u64));
+    let device = Arc::new(Faulty::new(card::device(), None).with_free(128 * MIB as u64));
     let mut ladder = eager(device.clone());
     let side = 65 * MIB / 4 / 256;
     let (a, b) = (array(ElementType::F32, &[side, 256]), array(ElementType::F32, &[256, 8]));
@@ -111,7 +108,7 @@ fn situations_10_a_repeated_call_is_one_launch_of_a_kernel_made_once() {
 /// Kernels that may see 1 MiB of a buffer, and calls on 3 MiB.
 #[test]
 fn situations_12_what_is_over_the_binding_limit_is_cut_or_declined_with_both_figures() {
-    let small = Faulty::new(lavapipe(), None).with_info(|info| info.max_binding = MIB as u64);
+    let small = Faulty::new(card::device(), None).with_info(|info| info.max_binding = MIB as u64);
     let mut ladder = eager(Arc::new(small));
     let mut here = without_device();
     let t = ElementType::F32;
@@ -140,7 +137,7 @@ fn situations_12_what_is_over_the_binding_limit_is_cut_or_declined_with_both_fig
 /// A device without doubles takes the singles and says why it leaves the doubles.
 #[test]
 fn situations_18_doubles_stay_doubles_where_a_device_has_none() {
-    let single = Faulty::new(lavapipe(), None).with_info(|info| info.f64 = false);
+    let single = Faulty::new(card::device(), None).with_info(|info| info.f64 = false);
     let mut ladder = eager(Arc::new(single));
     let a = array(ElementType::F64, &[300, 7]);
     let got = call(&mut ladder, "exp", values(&[&a]));
@@ -158,7 +155,7 @@ fn situations_18_doubles_stay_doubles_where_a_device_has_none() {
 /// The data lies on the device; the index is wrong.
 #[test]
 fn situations_19_an_index_out_of_range_is_the_same_error_on_a_device() {
-    let mut ladder = eager(lavapipe());
+    let mut ladder = eager(card::device());
     let data = array(ElementType::F32, &[5, 3]);
     let resident = call(&mut ladder, "exp", values(&[&data]));
     let message = |ladder: &mut Ladder, a: &Value, index: i64| {
@@ -185,7 +182,7 @@ fn memory_here() -> Option<u64> {
 /// process's memory stays, and what a program drops is freed without a collection.
 #[test]
 fn situations_22_device_memory_stays_flat() {
-    let mut ladder = eager(lavapipe());
+    let mut ladder = eager(card::device());
     let residency = ladder.residency().unwrap().clone();
     let x = array(ElementType::F32, &[16, 8]);
     let mut weights = Value::Array(array(ElementType::F32, &[8, 4]));
@@ -218,7 +215,7 @@ fn situations_22_device_memory_stays_flat() {
 /// Nothing is there before something is asked for, and the cap is a part of what is free.
 #[test]
 fn situations_23_an_idle_device_is_untouched() {
-    let device = Arc::new(Faulty::new(lavapipe(), None).with_free(1 << 30));
+    let device = Arc::new(Faulty::new(card::device(), None).with_free(1 << 30));
     let ladder = eager(device.clone());
     let residency = ladder.residency().unwrap();
     assert_eq!((residency.resident(), residency.budget()), (0, 1 << 28));
@@ -232,7 +229,7 @@ fn situations_23_two_processes_share_a_device() {
     let a = array(ElementType::F32, &[300, 200]);
     let b = array(ElementType::F32, &[200, 100]);
     if std::env::var_os("RUNG_SECOND_PROCESS").is_some() {
-        let (mut there, mut here) = (eager(lavapipe()), without_device());
+        let (mut there, mut here) = (eager(card::device()), without_device());
         for _ in 0..10 {
             let got = call(&mut there, "matmul", values(&[&a, &b]));
             assert_same(&got, &call(&mut here, "matmul", values(&[&a, &b])), "beside another");
@@ -252,7 +249,7 @@ fn situations_23_two_processes_share_a_device() {
 /// 2,000 shapes of one expression compile no more kernels than two shapes do.
 #[test]
 fn situations_24_kernels_do_not_depend_on_shapes() {
-    let mut ladder = eager(lavapipe());
+    let mut ladder = eager(card::device());
     let run = |ladder: &mut Ladder, rows: usize, columns: usize| {
         let a = array(ElementType::F32, &[rows, columns]);
         let x = call(ladder, "exp", values(&[&a]));
@@ -273,7 +270,7 @@ fn situations_28_the_same_bits_every_time_on_a_device() {
     let a = array(ElementType::F32, &[700, 33]);
     let turned = array(ElementType::F32, &[33, 65]);
     let run = || {
-        let mut ladder = eager(lavapipe());
+        let mut ladder = eager(card::device());
         let x = call(&mut ladder, "matmul", values(&[&a, &turned]));
         let x = call(&mut ladder, "softmax", vec![x]);
         let axis = vec![x, Value::Keyword("axis".into()), Value::integer(0)];
@@ -294,7 +291,7 @@ fn situations_28_the_same_bits_every_time_on_a_device() {
 fn situations_26_a_driver_that_refuses_a_kernel_is_a_decline_with_its_own_text() {
     for count in [1, u64::MAX] {
         let refusal = Fault { call: Call::Launch, from: 0, count, code: FailureCode::Compile };
-        let mut ladder = eager(Arc::new(Faulty::new(lavapipe(), Some(refusal))));
+        let mut ladder = eager(Arc::new(Faulty::new(card::device(), Some(refusal))));
         let a = array(ElementType::F32, &[300, 7]);
         let mut here = without_device();
         for name in ["exp", "tanh", "exp"] {

@@ -1,8 +1,11 @@
 //! Transforms on a device: within the bound of their class of those of the kept library, over
 //! operands here and there and lines along any axis; and what a device leaves to the processor.
 
+#[path = "common/card.rs"]
+mod card;
+
 use rung_array::Array;
-use rung_base::{DeviceChoice, ElementType, Explain, Settings, Shape};
+use rung_base::{ElementType, Explain, Settings, Shape};
 use rung_lanes::Lanes;
 use rung_ops::trial::run;
 use rung_ops::{Decline, Ladder, Rung, Value, table};
@@ -14,8 +17,7 @@ fn portable() -> Ladder {
 
 /// A ladder whose device wants every call.
 fn eager() -> Ladder {
-    let device = rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1");
+    let device = card::device();
     let mut settings = Settings::default();
     settings.gpu.value = true;
     settings.explain.value = Explain::Table;
@@ -224,4 +226,15 @@ fn verify_knows_the_bound() {
     for n in [1, 2, 3, 16, 60, 1024, 1025] {
         called(&mut there, "fft", &spread(&[3, n], n), &[]);
     }
+}
+
+/// Every kernel as PTX.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_over_the_stand_in_for_nvidia_s_driver() {
+    let quick = [
+        "a_number_that_is_none_reaches_its_own_line_alone",
+        "every_length_is_near_the_true_transform",
+    ];
+    card::again_as_ptx(&quick, &[]);
 }

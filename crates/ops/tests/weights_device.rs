@@ -1,8 +1,11 @@
 //! Histograms of weighted elements on a device: the bits of the definition, which adds the weights
 //! of a bin in the order of the elements.
 
+#[path = "common/card.rs"]
+mod card;
+
 use rung_array::Array;
-use rung_base::{DeviceChoice, ElementType, Settings};
+use rung_base::{ElementType, Settings};
 use rung_lanes::Lanes;
 use rung_ops::trial::{assert_same, run};
 use rung_ops::{Decline, Ladder, Rung, Value, table};
@@ -14,8 +17,7 @@ fn portable() -> Ladder {
 
 /// A ladder that asks the device alone.
 fn device_alone() -> Ladder {
-    let device = rung_device::probe(&DeviceChoice::Named("llvmpipe".into()))
-        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1");
+    let device = card::device();
     let mut settings = Settings::default();
     settings.gpu.value = true;
     let off = Err(Decline::Off("test"));
@@ -113,4 +115,11 @@ fn weights_are_added_in_the_order_of_the_elements() {
             }
         }
     }
+}
+
+/// Every kernel as PTX.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_over_the_stand_in_for_nvidia_s_driver() {
+    card::again_as_ptx(&[], &["loops_that_a_driver_ends_decline"]);
 }

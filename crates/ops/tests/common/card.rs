@@ -1,0 +1,53 @@
+//! The device of the tests of operations: lavapipe, or what `RUNG_TEST_DEVICE` names. And the same tests
+//! over the stand-in for NVIDIA's driver, in a process of their own, where every kernel runs as PTX.
+#![allow(dead_code, reason = "not every file that has the device runs its tests again")]
+
+use rung_base::DeviceChoice;
+use rung_device::Device;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+const DEVICE: &str = "RUNG_TEST_DEVICE";
+
+pub fn device() -> Arc<dyn Device> {
+    let name = std::env::var(DEVICE).unwrap_or_else(|_| "llvmpipe".into());
+    rung_device::probe(&DeviceChoice::Named(name))
+        .expect("the device rung is tested on lavapipe: install mesa-vulkan-drivers libvulkan1")
+}
+
+/// A folder in which the stand-in has the driver's name.
+fn driver(tests: &Path) -> PathBuf {
+    let built = tests.parent().unwrap().join("librung_stand_in.so");
+    let folder = std::env::temp_dir().join(format!("rung-driver-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(&built, folder.join("libcuda.so.1"))
+        .unwrap_or_else(|e| panic!("{}: {e}", built.display()));
+    folder
+}
+
+/// Runs tests of this file once more over the stand-in: these, and with `RUNG_PTX_ALL=1` all but `others`,
+/// which are about another device. It shows a card of compute capability 8.0.
+#[cfg(target_os = "linux")]
+pub fn again_as_ptx(quick: &[&str], others: &[&str]) {
+    let all = std::env::var_os("RUNG_PTX_ALL").is_some();
+    if std::env::var_os(DEVICE).is_some() || quick.is_empty() && !all {
+        return;
+    }
+    let tests = std::env::current_exe().unwrap();
+    let folder = driver(&tests);
+    let mut command = Command::new(&tests);
+    match all {
+        true => command.args(others.iter().flat_map(|name| ["--skip", name])),
+        false => command.arg("--exact").args(quick),
+    };
+    command.env("LD_LIBRARY_PATH", &folder).env("STAND_IN_CAPABILITY", "80");
+    command.args(["--test-threads", "2"]).env(DEVICE, "cuda:0");
+    let ran = command.output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let said = said + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{said}");
+    let passed = said.lines().filter(|line| line.ends_with(" ... ok")).count();
+    assert!(passed >= quick.len().max(1), "{said}");
+}
