@@ -335,7 +335,7 @@ fn transform(call: &Call, rung: &Rung) -> Result<Array> {
         }
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     })?;
-    out.transpose(&t.back)
+    out.transpose(&t.back)?.to_contiguous()
 }
 
 /// The result's shape with the lines last.

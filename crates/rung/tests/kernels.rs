@@ -295,7 +295,7 @@ fn mistakes_say_what_was_wanted() {
         ),
         (
             "(rung:defkernel a ((x f32)) (when (> x 1) 2))",
-            "no element-wise function is called when",
+            "expected (if test then 0) in place of when",
         ),
         ("(rung:defkernel a ((x f32)) (< x))", "< takes 2 operands, got 1"),
         ("(rung:defkernel a ((x f32)) (< 1 x 3))", "< takes 2 operands, got 3"),

@@ -35,7 +35,11 @@ pub(super) fn run(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let from = View { offset: placed[0].offset(), strides: placed[0].strides() };
     let work = planned(call, trip, t, plan, from);
     Ok(match trip.run_work(work, &placed)? {
-        Answer::Done(lines) => Answer::Done(lines.transpose(&t.back)?),
+        // Laid as on the other rungs.
+        Answer::Done(lines) => match trip.packed(&lines.transpose(&t.back)?)? {
+            Ok(packed) => Answer::Done(packed),
+            Err(reason) => Answer::Declined(reason),
+        },
         other => other,
     })
 }
