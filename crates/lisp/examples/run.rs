@@ -1,5 +1,5 @@
 //! Runs Lisp files, or the forms given after `-e` and prints their values: the crate alone,
-//! without array operations, for trying and for benchmarks. Words after `--` are the program's.
+//! without array operations, for trying and for benchmarks; `RUNG_NATIVE=off` leaves out native code. Words after `--` are the program's.
 
 use rung_lisp::{Lisp, Options, UnhandledKind};
 
@@ -10,6 +10,12 @@ fn main() {
     let work = move || {
         let native_stack = 200 << 20;
         let mut lisp = Lisp::new(Options { native_stack, arguments: own, ..Options::default() });
+        let off = std::env::var("RUNG_NATIVE").is_ok_and(|word| word == "off");
+        match rung_native::back_end() {
+            Ok(back_end) if !off => lisp.set_back_end(back_end),
+            Ok(_) => {}
+            Err(reason) => eprintln!("no native code: {reason}"),
+        }
         let result = match &arguments[..] {
             [flag, forms @ ..] if flag == "-e" => forms.iter().try_for_each(|form| {
                 for value in lisp.eval_text("-e", form)? {

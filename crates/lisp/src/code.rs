@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::generic::GenericFunction;
 use crate::heap::{Children, Edge, Pool, Ref};
+use crate::machine_code::NativeState;
 use crate::native::NativeFunction;
 use crate::source::Span;
 use crate::symbol::Symbol;
@@ -343,6 +344,12 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// How many registers they take.
+    pub fn count(&self) -> usize {
+        let positional = self.required as usize + self.optional as usize;
+        positional + usize::from(self.rest) + self.keys.len()
+    }
+
     /// Whether only required ones exist.
     pub fn is_simple(&self) -> bool {
         self.optional == 0 && !self.rest && !self.keyed
@@ -398,6 +405,8 @@ pub struct Code {
     pub lambda_list: Value,
     /// The documentation string, or nil.
     pub documentation: Value,
+    /// Its native code, once it is hot.
+    pub native: NativeState,
 }
 
 /// A variable and the register that holds it, or its cell, while some instructions run.
@@ -473,6 +482,7 @@ pub struct Closure {
 }
 
 /// A function.
+#[repr(u8)]
 pub enum Function {
     /// Compiled from Lisp.
     Closure(Closure),

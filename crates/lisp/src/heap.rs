@@ -110,6 +110,17 @@ pub struct Ref<T: Children + 'static> {
     owns: PhantomData<(Body<T>, *const ())>,
 }
 
+/// Where the value of a body begins, after its header; the count is the header's first word.
+pub(crate) const BODY_VALUE: usize = std::mem::offset_of!(Body<Value>, value);
+
+/// Where a free body has the next one.
+pub(crate) const FREE_NEXT: usize = std::mem::offset_of!(Free, next);
+
+/// Where this thread keeps the first free pair, for native code.
+pub(crate) fn free_pairs() -> *const () {
+    FREE.with(|free| (&raw const free[Pool::Cons as usize]).cast())
+}
+
 type Release = unsafe fn(NonNull<()>);
 
 /// The chunks of each pool. Given back at the end of the thread, unless something still lives.
@@ -183,6 +194,14 @@ impl<T: Children + 'static> Ref<T> {
     /// This reference for the collector.
     pub fn edge(&self) -> Edge {
         Edge { header: self.body.cast(), pool: T::POOL }
+    }
+
+    /// # Safety
+    /// `body` is a `Body<T>` that a reference was dropped of by hand, the last one.
+    pub(crate) unsafe fn release_at(body: *mut ()) {
+        // SAFETY: by the contract the body is there, and this reference is not dropped again.
+        let body = unsafe { NonNull::new_unchecked(body.cast()) };
+        std::mem::ManuallyDrop::new(Ref::<T> { body, owns: PhantomData }).release();
     }
 
     #[cold]

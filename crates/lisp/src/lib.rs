@@ -43,6 +43,7 @@ pub mod heap;
 pub mod library;
 pub mod lisp;
 mod machine;
+pub mod machine_code;
 pub mod native;
 pub mod numbers;
 pub mod object;

@@ -141,6 +141,8 @@ pub struct Lisp {
     pub(crate) notinline: std::collections::HashSet<Symbol>,
     /// How many texts are being loaded.
     pub(crate) loading: usize,
+    /// What makes native code of hot functions, and what it has made.
+    pub(crate) native: crate::machine_code::Forge,
     /// Warnings already given: text and place.
     pub(crate) warned: std::collections::HashSet<(String, Option<Span>)>,
 }
@@ -233,6 +235,7 @@ impl Lisp {
             doubts: Vec::new(),
             notinline: Default::default(),
             loading: 0,
+            native: Default::default(),
             warned: Default::default(),
         };
         let streams = (options.input, options.output, options.error_output, options.terminals);

@@ -26,6 +26,10 @@ pub struct Cons {
 }
 
 impl Cons {
+    /// Where the halves are, for native code.
+    pub(crate) const CAR: usize = std::mem::offset_of!(Cons, car);
+    pub(crate) const CDR: usize = std::mem::offset_of!(Cons, cdr);
+
     /// A pair of the two values.
     #[inline]
     pub fn new(car: Value, cdr: Value) -> Cons {

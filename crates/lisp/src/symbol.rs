@@ -13,6 +13,13 @@ use crate::value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Symbol(pub(crate) u32);
 
+impl Symbol {
+    /// Its place in the table.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// What a symbol's variable may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum VariableKind {
@@ -63,19 +70,24 @@ impl SymbolCell {
 /// All symbols of one Lisp.
 pub struct SymbolTable {
     cells: Vec<SymbolCell>,
+    /// Where the first cell is, for native code.
+    pub(crate) start: *const SymbolCell,
 }
 
 impl SymbolTable {
     /// A table that holds the well-known symbols; `package` has interned them.
     pub(crate) fn new() -> SymbolTable {
         let cells = WELL_KNOWN.iter().map(|(name, package)| SymbolCell::new(name, Some(*package)));
-        SymbolTable { cells: cells.collect() }
+        let cells = cells.collect::<Vec<_>>();
+        let start = cells.as_ptr();
+        SymbolTable { cells, start }
     }
 
     /// Adds a symbol; interning it is the business of `Packages`.
     pub fn make(&mut self, name: &str, package: Option<PackageId>) -> Symbol {
         let index = u32::try_from(self.cells.len()).expect("fewer than 2^32 symbols fit in memory");
         self.cells.push(SymbolCell::new(name, package));
+        self.start = self.cells.as_ptr();
         Symbol(index)
     }
 

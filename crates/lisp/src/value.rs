@@ -12,8 +12,10 @@ use crate::object::{Cons, GeneralArray, HashTable, Object, Ratio, Text};
 use crate::packed::Packed;
 use crate::symbol::Symbol;
 
-/// A Lisp value.
+/// A Lisp value. Native code reads and writes values: the tags of `machine_code` are the numbers of
+/// the variants, those on the heap the last ones.
 #[derive(Clone, Default)]
+#[repr(u8)]
 pub enum Value {
     /// The symbol `nil`, the empty list, false. Never written `Symbol(NIL)`: see `Value::symbol`.
     #[default]

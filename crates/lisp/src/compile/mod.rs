@@ -144,6 +144,7 @@ impl Builder {
             locals: self.locals,
             lambda_list,
             documentation,
+            native: Default::default(),
         }
     }
 }

@@ -4,11 +4,12 @@ use crate::code::{Closure, Code, Function, Op};
 use crate::condition::{Escape, Outcome};
 use crate::heap::Ref;
 use crate::lisp::Lisp;
+use crate::machine_code::STRIDE;
 use crate::native::{Body, NativeFunction};
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, list};
 
-use super::{Frame, Machine};
+use super::{Frame, Machine, VersionRef};
 
 /// Calls a native function with arguments that lie anywhere.
 pub(super) fn call_native(
@@ -86,10 +87,16 @@ impl Machine {
         let registers = closure.code.registers as usize;
         let needed = base + registers.max(count);
         if self.stacks.values.len() < needed {
-            self.stacks.values.resize(needed + 64, NIL);
+            self.stacks.values.resize(needed + needed / 2 + 64, NIL);
         }
+        let mut arranged = count;
         if closure.code.simple.map(usize::from) != Some(count) {
             self.arrange(lisp, &closure.code, base, count)?;
+            arranged = closure.code.parameters.count();
+        }
+        self.version = lisp.tick(&closure.code);
+        if self.version.is_some() {
+            self.stacks.clear(base + arranged, needed);
         }
         self.ops = closure.code.ops.clone();
         self.registers = registers;
@@ -122,7 +129,8 @@ impl Machine {
         }
         let waiting = Frame {
             function: self.function.clone(),
-            ops: self.ops.clone(),
+            ops: self.version.is_none().then(|| self.ops.clone()),
+            version: self.version,
             pc: self.pc as u32,
             base: self.base as u32,
             registers: self.registers as u32,
@@ -216,6 +224,52 @@ impl Machine {
         }
         self.enter(lisp, function, base, count)?;
         Ok(None)
+    }
+
+    /// What native code leaves to the machine of a call: whether it has run, its value being where
+    /// the instruction wants it. Otherwise another function runs.
+    pub(super) fn call_from_native(&mut self, lisp: &mut Lisp, op: Op) -> Outcome<bool> {
+        if lisp.interrupted() {
+            self.interrupt(lisp)?;
+        }
+        let depth = self.stacks.frames.len();
+        let at = |register: u16| self.base + register as usize;
+        match op {
+            Op::Call { base, count, symbol } => {
+                let (first, function) = (at(base), lisp.global_function(symbol)?);
+                self.call(lisp, function, first, count as usize, first)?;
+            }
+            Op::CallValue { base, count } => {
+                let first = at(base);
+                let designator = std::mem::take(&mut self.stacks.values[first]);
+                let function = lisp.function_of(&designator)?;
+                self.call(lisp, function, first + 1, count as usize, first)?;
+            }
+            Op::CallSaved { base, count } => self.call_saved(lisp, at(base), count as usize)?,
+            Op::TailCall { base, count, symbol } => {
+                let (first, function) = (at(base), lisp.global_function(symbol)?);
+                let value = self.tail_call(lisp, function, first, count as usize)?;
+                return Ok(self.kept(first, value));
+            }
+            Op::TailCallValue { base, count } => {
+                let first = at(base);
+                let designator = std::mem::take(&mut self.stacks.values[first]);
+                let function = lisp.function_of(&designator)?;
+                let value = self.tail_call(lisp, function, first + 1, count as usize)?;
+                return Ok(self.kept(first + 1, value));
+            }
+            other => unreachable!("{other:?} is no call"),
+        }
+        Ok(self.stacks.frames.len() == depth)
+    }
+
+    /// Puts the value of a tail call that has run where the instruction after it returns it.
+    fn kept(&mut self, at: usize, value: Option<Value>) -> bool {
+        let ran = value.is_some();
+        if let Some(value) = value {
+            self.stacks.values[at].put(value);
+        }
+        ran
     }
 
     /// Spreads arguments over the parameters of a lambda list that is not simple.
@@ -319,6 +373,17 @@ pub(super) fn too_many_frames(lisp: &Lisp) -> Escape {
 }
 
 impl Lisp {
+    /// Counts a call or a backward jump; the native code of the function.
+    #[inline(always)]
+    pub(super) fn tick(&mut self, code: &Code) -> Option<VersionRef> {
+        self.native.tick = self.native.tick.wrapping_sub(1);
+        if self.native.tick > STRIDE {
+            self.native.tick = STRIDE;
+            return self.sample(code);
+        }
+        code.native.version.get()
+    }
+
     /// Whether Ctrl-C was pressed since the last time; clears the mark.
     #[inline(always)]
     pub(crate) fn interrupted(&self) -> bool {

@@ -4,12 +4,11 @@
 //! instruction and the compiler keeps `pc` and `base` in machine registers only inside one
 //! function. Arms are short; what is not short is a method elsewhere.
 
-use smallvec::SmallVec;
-
-use crate::code::{Capture, Captures, Closure, Function, Op, RUNNING, Template};
-use crate::condition::{Escape, EscapeKind, Outcome};
-use crate::heap::{Ref, Slot};
+use crate::code::{Function, Op};
+use crate::condition::Outcome;
+use crate::heap::Ref;
 use crate::lisp::Lisp;
+use crate::machine_code::STRIDE;
 use crate::numbers;
 use crate::value::{NIL, T, Value, cons};
 
@@ -17,10 +16,10 @@ use super::calls::{closure_of, too_many_frames};
 use super::{Frame, Lot, Machine, arithmetic};
 
 impl Machine {
-    /// Runs until the first frame returns (`Ok`) or something stops (`Err`); then `pc` is one
-    /// after the instruction that stopped.
+    /// Runs until the first frame returns, or native code is to go on (`Ok` of none), or something
+    /// stops (`Err`); then `pc` is one after the instruction that stopped.
     #[allow(clippy::too_many_lines)]
-    pub(super) fn execute(&mut self, lisp: &mut Lisp) -> Outcome {
+    pub(super) fn execute(&mut self, lisp: &mut Lisp) -> Outcome<Option<Value>> {
         let mut pc = self.pc;
         let mut base = self.base;
         let mut ops = self.ops.clone();
@@ -72,6 +71,9 @@ impl Machine {
         // After a method that may have changed the running function.
         macro_rules! resume {
             () => {{
+                if self.version.is_some() {
+                    return Ok(None);
+                }
                 pc = self.pc;
                 base = self.base;
                 ops = self.ops.clone();
@@ -102,10 +104,17 @@ impl Machine {
                 for slot in &mut self.stacks.values[base..base + self.registers] {
                     slot.release();
                 }
-                let Some(frame) = self.stacks.frames.pop() else { return Ok($value) };
+                let Some(frame) = self.stacks.frames.pop() else { return Ok(Some($value)) };
+                if frame.version.is_some() {
+                    let result = frame.result as usize;
+                    self.reopen(frame);
+                    self.stacks.values[result].put($value);
+                    return Ok(None);
+                }
                 pc = frame.pc as usize;
                 base = frame.base as usize;
-                ops = frame.ops;
+                let Some(next) = frame.ops else { continue };
+                ops = next;
                 self.base = base;
                 self.registers = frame.registers as usize;
                 self.function = frame.function;
@@ -121,18 +130,24 @@ impl Machine {
         }
         // A call of a closure whose arguments lie as its parameters do.
         macro_rules! open_frame {
-            ($callee:expr, $ops:expr, $registers:expr, $first:expr, $result:expr) => {{
+            ($callee:expr, $count:expr, $first:expr, $result:expr) => {{
                 poll!();
+                let callee = $callee;
+                let code = &closure_of(&callee).code;
+                let version = lisp.tick(code);
+                let registers = code.registers as usize;
+                let callee_ops = code.ops.clone();
                 if self.stacks.frames.len() >= self.frame_limit {
                     stop!(too_many_frames(lisp));
                 }
-                let needed = $first + $registers;
+                let needed = $first + registers;
                 if self.stacks.values.len() < needed {
                     self.stacks.values.resize(needed + needed / 2 + 64, NIL);
                 }
                 self.stacks.frames.push(Frame {
-                    function: std::mem::replace(&mut self.function, $callee),
-                    ops: std::mem::replace(&mut ops, $ops),
+                    function: std::mem::replace(&mut self.function, callee),
+                    ops: Some(std::mem::replace(&mut ops, callee_ops)),
+                    version: None,
                     pc: pc as u32,
                     base: base as u32,
                     registers: self.registers as u32,
@@ -141,7 +156,13 @@ impl Machine {
                 base = $first;
                 pc = 0;
                 self.base = base;
-                self.registers = $registers;
+                self.registers = registers;
+                if version.is_some() {
+                    self.stacks.clear(base + $count as usize, needed);
+                    settle!();
+                    self.version = version;
+                    return Ok(None);
+                }
             }};
         }
         // Numbers are written in place; see `Value::put_fixnum`.
@@ -203,66 +224,20 @@ impl Machine {
                 Op::True { to } => set!(to, T),
                 Op::Unbound { to } => set!(to, Value::Unbound),
                 Op::Clear { at } => set!(at, NIL),
-                Op::Captured { to, index } => set!(to, self.captured(index).clone()),
-                Op::MakeCell { at } => {
-                    let value = std::mem::take(&mut at!(at));
-                    set!(at, Value::Cell(Ref::new(Slot::new(value))));
-                }
-                Op::ReadCell { to, cell } => {
-                    if let Value::Cell(cell) = &at!(cell) {
-                        set!(to, cell.get());
-                    }
-                }
-                Op::WriteCell { cell, from } => {
-                    if let Value::Cell(cell) = &at!(cell) {
-                        cell.set(at!(from).clone());
-                    }
-                }
-                Op::ReadCapturedCell { to, index } => {
-                    if let Value::Cell(cell) = self.captured(index) {
-                        set!(to, cell.get());
-                    }
-                }
-                Op::WriteCapturedCell { index, from } => {
-                    if let Value::Cell(cell) = self.captured(index) {
-                        cell.set(at!(from).clone());
-                    }
-                }
-                Op::Global { to, symbol } => {
-                    let value = &lisp.symbols[symbol].value;
-                    if value.is_unbound() {
-                        stop!(lisp.unbound_variable(symbol));
-                    }
-                    set!(to, value.clone());
-                }
-                Op::SetGlobal { from, symbol } => {
-                    lisp.symbols[symbol].value = at!(from).clone();
-                }
-                Op::FunctionOf { to, symbol } => {
-                    let function = attempt!(lisp.global_function(symbol));
-                    set!(to, Value::Function(function));
-                }
-                Op::SetfFunctionOf { to, symbol } => {
-                    set!(to, attempt!(lisp.setf_function(symbol)));
-                }
-                Op::Myself { to } => set!(to, Value::Function(self.function.clone())),
-                Op::Sibling { to, of, index } => {
-                    let sibling = if of == RUNNING {
-                        sibling(&self.function, index)
-                    } else if let Value::Function(function) = &at!(of) {
-                        sibling(function, index)
-                    } else {
-                        NIL
-                    };
-                    set!(to, sibling);
-                }
-                Op::Closure { to, index } => {
-                    set!(to, self.make_closure(&self.code().templates[index as usize], base));
-                }
                 Op::Jump { target } => pc = target as usize,
                 Op::Loop { target } => {
                     poll!();
                     pc = target as usize;
+                    lisp.native.tick = lisp.native.tick.wrapping_sub(1);
+                    if lisp.native.tick > STRIDE {
+                        lisp.native.tick = STRIDE;
+                        let version = lisp.sample(&closure_of(&self.function).code);
+                        if version.is_some() {
+                            settle!();
+                            self.version = version;
+                            return Ok(None);
+                        }
+                    }
                 }
                 Op::JumpIfNil { at, target } => {
                     if at!(at).is_nil() {
@@ -293,9 +268,7 @@ impl Machine {
                             if closure.code.simple == Some(u16::from(count)) =>
                         {
                             let callee = function.clone();
-                            let callee_ops = closure.code.ops.clone();
-                            let registers = closure.code.registers as usize;
-                            open_frame!(callee, callee_ops, registers, first, first);
+                            open_frame!(callee, count, first, first);
                         }
                         Function::Native(_) => {
                             let function = function.clone();
@@ -327,6 +300,12 @@ impl Machine {
                         let (first, count) = (base + first as usize, count as usize);
                         self.move_down(base, first, count, registers);
                         pc = 0;
+                        let version = lisp.tick(&closure_of(&self.function).code);
+                        if version.is_some() {
+                            settle!();
+                            self.version = version;
+                            return Ok(None);
+                        }
                         continue;
                     }
                     settle!();
@@ -344,10 +323,8 @@ impl Machine {
                         && closure.code.simple == Some(count)
                     {
                         let callee = function.clone();
-                        let callee_ops = closure.code.ops.clone();
-                        let registers = closure.code.registers as usize;
                         self.stacks.values[result].release();
-                        open_frame!(callee, callee_ops, registers, result + 1, result);
+                        open_frame!(callee, count, result + 1, result);
                         continue;
                     }
                     poll!();
@@ -423,73 +400,12 @@ impl Machine {
                 Op::SetCdr { pair, from } => {
                     attempt!(arithmetic::set_cdr(&at!(pair), at!(from).clone()));
                 }
-                Op::Single => lisp.multiple = false,
-                Op::OpenExit { at, index } => {
-                    set!(at, Value::Fixnum(self.open_exit(lisp, index) as i64));
-                }
-                Op::OpenCatch { at, target } => {
-                    let tag = at!(at).clone();
-                    self.open_catch(lisp, tag, target, at);
-                }
-                Op::OpenCleanup { target } => self.open_cleanup(lisp, target),
-                Op::Close => {
-                    lisp.controls.pop();
-                }
-                Op::BeginCleanup { from } => {
-                    let lot = Lot::take(lisp, std::mem::take(&mut at!(from)));
-                    self.stacks.pending.push(super::Pending::Values(lot));
-                }
-                Op::EndCleanup { to } => match self.stacks.pending.pop() {
-                    Some(super::Pending::Values(lot)) => set!(to, lot.restore(lisp)),
-                    Some(super::Pending::Escape(escape)) => stop!(escape),
-                    None => {}
-                },
-                Op::Leave { exit, from, label } => {
-                    let id = at!(exit).as_fixnum().unwrap_or(0) as u64;
-                    let first = std::mem::take(&mut at!(from));
-                    stop!(leave(lisp, id, u32::from(label), first));
-                }
-                Op::Throw { tag, from } => {
-                    let first = std::mem::take(&mut at!(from));
-                    let tag = at!(tag).clone();
-                    stop!(lisp.throw(tag, first));
-                }
-                Op::Bind { from, symbol } => {
-                    let value = at!(from).clone();
-                    lisp.bind(symbol, value);
-                }
-                Op::Unbind { count } => {
-                    let left = lisp.bindings.len() - count as usize;
-                    lisp.unbind_to(left);
-                }
-                Op::SaveValues { from } => {
-                    let lot = Lot::take(lisp, std::mem::take(&mut at!(from)));
-                    self.stacks.lots.push(lot);
-                }
-                Op::RestoreValues { to } => {
-                    if let Some(lot) = self.stacks.lots.pop() {
-                        set!(to, lot.restore(lisp));
-                    }
-                }
                 Op::CallSaved { base: result, count } => {
                     settle!();
                     attempt!(self.call_saved(lisp, base + result as usize, count as usize));
                     resume!();
                 }
-                Op::Spread { from, to, count } => {
-                    let first = std::mem::take(&mut at!(from));
-                    if std::mem::take(&mut lisp.multiple) {
-                        let mut values = std::mem::take(&mut lisp.extra).into_iter();
-                        for index in 0..count {
-                            set!(to + index, values.next().unwrap_or_default());
-                        }
-                    } else {
-                        set!(to, first);
-                        for index in 1..count {
-                            set!(to + index, NIL);
-                        }
-                    }
-                }
+                other => attempt!(self.step(lisp, other, base)),
             }
         }
     }
@@ -514,28 +430,13 @@ impl Machine {
         self.registers = registers;
     }
 
-    #[inline(always)]
-    fn captured(&self, index: u16) -> &Value {
-        &closure_of(&self.function).captures.values[index as usize]
-    }
-
-    fn make_closure(&self, template: &Template, base: usize) -> Value {
-        let mut values = SmallVec::with_capacity(template.captures.len());
-        for capture in &template.captures {
-            values.push(match capture {
-                Capture::Register(at) => self.stacks.values[base + *at as usize].clone(),
-                Capture::Captured(index) => self.captured(*index).clone(),
-                Capture::Myself => Value::Function(self.function.clone()),
-                Capture::Sibling(index) => sibling(&self.function, *index),
-            });
-        }
-        let captures = Ref::new(Captures { values, siblings: template.siblings.clone() });
-        let closure = Closure { code: template.code.clone(), captures };
-        Value::Function(Ref::new(Function::Closure(closure)))
-    }
-
     /// Calls the function in `result` on all values of the last `count` lots.
-    fn call_saved(&mut self, lisp: &mut Lisp, result: usize, count: usize) -> Outcome<()> {
+    pub(super) fn call_saved(
+        &mut self,
+        lisp: &mut Lisp,
+        result: usize,
+        count: usize,
+    ) -> Outcome<()> {
         let designator = std::mem::take(&mut self.stacks.values[result]);
         let function = lisp.function_of(&designator)?;
         let start = self.stacks.lots.len() - count;
@@ -560,28 +461,11 @@ impl Machine {
         for (index, argument) in arguments.into_iter().enumerate() {
             self.stacks.values[first + index] = argument;
         }
-        self.call(lisp, function, first, count, result)
-    }
-}
-
-/// The function at `index` of the `labels` that made `function`.
-fn sibling(function: &Ref<Function>, index: u16) -> Value {
-    let captures = &closure_of(function).captures;
-    match captures.siblings.as_ref().and_then(|siblings| siblings.get(index as usize)) {
-        Some(code) => {
-            let closure = Closure { code: code.clone(), captures: captures.clone() };
-            Value::Function(Ref::new(Function::Closure(closure)))
+        let called = self.call(lisp, function, first, count, result);
+        if called.is_err() {
+            // No frame has them: what lies above the running frame holds nothing.
+            self.stacks.clear(first, first + count);
         }
-        None => NIL,
+        called
     }
-}
-
-/// The escape that leaves to an exit, or the error that it has been left already.
-fn leave(lisp: &mut Lisp, id: u64, label: u32, first: Value) -> Escape {
-    let values = lisp.take_values(first);
-    if !lisp.is_open(id) {
-        let text = "return-from: the block has been left already";
-        return Escape::of(crate::symbol::CONTROL_ERROR, text);
-    }
-    EscapeKind::Exit { id, label, values }.into()
 }

@@ -6,9 +6,12 @@
 //! `Lisp::multiple` is set all of them are in `Lisp::extra`.
 
 mod arithmetic;
+#[allow(unsafe_code)]
+mod bridge;
 mod calls;
 mod execute;
 mod generic;
+mod step;
 mod unwind;
 
 use std::rc::Rc;
@@ -21,13 +24,18 @@ use crate::source::Span;
 use crate::symbol::Symbol;
 use crate::value::Value;
 
+use bridge::Bridge;
+pub use bridge::{HELPERS, Helpers, LAYOUT, Layout, VersionRef};
 pub(crate) use calls::{NO_OPS, arguments_are, count_error, function_name, unknown_keyword};
 pub(crate) use unwind::Control;
 
 /// A frame that waits for the one above it.
+#[repr(C)]
 pub(crate) struct Frame {
     function: Ref<Function>,
-    ops: Rc<[Op]>,
+    /// What it runs, unless it is native code.
+    ops: Option<Rc<[Op]>>,
+    version: Option<VersionRef>,
     pc: u32,
     base: u32,
     registers: u32,
@@ -88,6 +96,11 @@ pub(crate) struct Machine {
     controls: usize,
     /// How many frames this run may have.
     frame_limit: usize,
+    /// The native code that runs or runs next; none: the bytecode does.
+    version: Option<VersionRef>,
+    /// Whether it goes on after a call.
+    resumes: bool,
+    bridge: Bridge,
 }
 
 impl Lisp {
@@ -152,6 +165,9 @@ impl Lisp {
             registers: 0,
             controls,
             frame_limit,
+            version: None,
+            resumes: false,
+            bridge: Bridge::default(),
         };
         let (site, step) = (self.site.take(), self.step.take());
         let sites = self.outer_sites.len();
@@ -230,10 +246,18 @@ impl Machine {
     /// Runs until the first frame returns or an escape leaves it.
     fn run(&mut self, lisp: &mut Lisp) -> Outcome {
         loop {
-            match self.execute(lisp) {
-                Ok(value) => return Ok(value),
+            let stopped = match self.version {
+                Some(_) => self.run_native(lisp),
+                None => self.execute(lisp),
+            };
+            match stopped {
+                Ok(Some(value)) => return Ok(value),
+                Ok(None) => {}
                 Err(escape) => {
                     lisp.multiple = false;
+                    if self.version.take().is_some() {
+                        self.ops = self.code().ops.clone();
+                    }
                     self.recover(lisp, escape)?;
                 }
             }

@@ -107,10 +107,8 @@ impl Machine {
         if self.stacks.frames.len() > control.frames {
             let frame = self.stacks.frames.drain(control.frames..).next();
             if let Some(frame) = frame {
-                self.function = frame.function;
-                self.ops = frame.ops;
-                self.base = frame.base as usize;
-                self.registers = frame.registers as usize;
+                self.reopen(frame);
+                (self.version, self.resumes) = (None, false);
             }
         }
         let end = self.base + self.registers;

@@ -1,0 +1,236 @@
+//! The flow of a function's bytecode: where it goes on after an instruction, where paths meet, and
+//! which registers somebody still asks for.
+
+use std::collections::BTreeSet;
+
+use rung_lisp::code::{Code, Op, RUNNING, Register};
+
+/// Where an instruction leads.
+pub enum Next {
+    /// To the following one.
+    Following,
+    /// There.
+    To(usize),
+    /// There or to the following one.
+    Either(usize),
+    /// A test and its jump: where it holds, where not.
+    Test(usize, usize),
+    /// Out of the function.
+    Out,
+}
+
+/// Where the instruction at `pc` leads. A tail call may come back, to the return after it.
+pub fn next(ops: &[Op], pc: usize) -> Next {
+    match ops[pc] {
+        Op::Jump { target } | Op::Loop { target } => Next::To(target as usize),
+        Op::JumpIfNil { target, .. }
+        | Op::JumpIfTrue { target, .. }
+        | Op::JumpIfBound { target, .. } => Next::Either(target as usize),
+        Op::Test { .. } | Op::TestSmall { .. } | Op::TestEq { .. } | Op::TestEql { .. } => {
+            Next::Test(pc + 2, jump_at(ops, pc + 1))
+        }
+        Op::TestValue { .. } => Next::Test(pc + 2, jump_at(ops, pc + 1)),
+        Op::Return { .. } | Op::ReturnValues { .. } | Op::Leave { .. } | Op::Throw { .. } => {
+            Next::Out
+        }
+        _ => Next::Following,
+    }
+}
+
+fn jump_at(ops: &[Op], pc: usize) -> usize {
+    match ops[pc] {
+        Op::Jump { target } => target as usize,
+        _ => pc,
+    }
+}
+
+/// Whether an instruction is a call, after which the function is entered anew.
+pub fn is_call(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Call { .. }
+            | Op::CallValue { .. }
+            | Op::CallSaved { .. }
+            | Op::TailCall { .. }
+            | Op::TailCallValue { .. }
+    )
+}
+
+/// The registers that an instruction reads.
+fn reads(op: Op, mut read: impl FnMut(Register)) {
+    match op {
+        Op::Move { from, .. }
+        | Op::Take { from, .. }
+        | Op::SetGlobal { from, .. }
+        | Op::WriteCapturedCell { from, .. }
+        | Op::Return { from }
+        | Op::ReturnValues { from }
+        | Op::BeginCleanup { from }
+        | Op::Bind { from, .. }
+        | Op::SaveValues { from }
+        | Op::Spread { from, .. } => read(from),
+        Op::MakeCell { at } | Op::OpenCatch { at, .. } => read(at),
+        Op::ReadCell { cell, .. } => read(cell),
+        Op::WriteCell { cell, from } => [cell, from].into_iter().for_each(read),
+        Op::Sibling { of, .. } if of != RUNNING => read(of),
+        Op::JumpIfNil { at, .. } | Op::JumpIfTrue { at, .. } | Op::JumpIfBound { at, .. } => {
+            read(at);
+        }
+        Op::Call { base, count, .. } | Op::TailCall { base, count, .. } => {
+            (base..base + Register::from(count)).for_each(read);
+        }
+        Op::CallValue { base, count } | Op::TailCallValue { base, count } => {
+            (base..=base + count).for_each(read);
+        }
+        Op::CallSaved { base, .. } => read(base),
+        Op::TestSmall { a, .. }
+        | Op::TestValue { a, .. }
+        | Op::AddSmall { a, .. }
+        | Op::Car { a, .. }
+        | Op::Cdr { a, .. } => read(a),
+        Op::Test { a, b, .. }
+        | Op::TestEq { a, b }
+        | Op::TestEql { a, b }
+        | Op::Add { a, b, .. }
+        | Op::Subtract { a, b, .. }
+        | Op::Multiply { a, b, .. }
+        | Op::Divide { a, b, .. }
+        | Op::Cons { a, b, .. } => [a, b].into_iter().for_each(read),
+        Op::Aref { array, index, .. } => [array, index].into_iter().for_each(read),
+        Op::SetAref { array, index, from } => [array, index, from].into_iter().for_each(read),
+        Op::SetCar { pair, from } | Op::SetCdr { pair, from } => {
+            [pair, from].into_iter().for_each(read);
+        }
+        Op::Leave { exit, from, .. } => [exit, from].into_iter().for_each(read),
+        Op::Throw { tag, from } => [tag, from].into_iter().for_each(read),
+        _ => {}
+    }
+}
+
+/// The one register that an instruction writes, or all from one on; calls write the latter.
+pub fn writes(op: Op) -> Option<Register> {
+    match op {
+        Op::Move { to, .. }
+        | Op::Take { to, .. }
+        | Op::Constant { to, .. }
+        | Op::Fixnum { to, .. }
+        | Op::Nil { to }
+        | Op::True { to }
+        | Op::Unbound { to }
+        | Op::Captured { to, .. }
+        | Op::ReadCell { to, .. }
+        | Op::ReadCapturedCell { to, .. }
+        | Op::Global { to, .. }
+        | Op::FunctionOf { to, .. }
+        | Op::SetfFunctionOf { to, .. }
+        | Op::Myself { to }
+        | Op::Sibling { to, .. }
+        | Op::Closure { to, .. }
+        | Op::Add { to, .. }
+        | Op::Subtract { to, .. }
+        | Op::Multiply { to, .. }
+        | Op::Divide { to, .. }
+        | Op::AddSmall { to, .. }
+        | Op::Car { to, .. }
+        | Op::Cdr { to, .. }
+        | Op::Cons { to, .. }
+        | Op::Aref { to, .. }
+        | Op::EndCleanup { to }
+        | Op::RestoreValues { to } => Some(to),
+        Op::Clear { at } | Op::OpenExit { at, .. } | Op::MakeCell { at } => Some(at),
+        _ => None,
+    }
+}
+
+/// Sets of registers, one an instruction.
+pub struct Live {
+    words: usize,
+    bits: Vec<u64>,
+    /// All are alive everywhere: an escape may land in the function.
+    all: bool,
+}
+
+impl Live {
+    /// Whether somebody asks for the register's value before the instruction or after it.
+    pub fn before(&self, pc: usize, register: usize) -> bool {
+        self.all || self.bits[pc * self.words + register / 64] >> (register % 64) & 1 == 1
+    }
+
+    /// Works backwards until nothing changes.
+    pub fn of(code: &Code) -> Live {
+        let ops = &code.ops;
+        let words = usize::from(code.registers) / 64 + 1;
+        let lands = |op: &Op| {
+            matches!(op, Op::OpenExit { .. } | Op::OpenCatch { .. } | Op::OpenCleanup { .. })
+        };
+        let mut live =
+            Live { words, bits: vec![0; words * (ops.len() + 2)], all: ops.iter().any(lands) };
+        while !live.all && live.sweep(code) {}
+        live
+    }
+
+    fn sweep(&mut self, code: &Code) -> bool {
+        let (ops, words) = (&code.ops, self.words);
+        let mut changed = false;
+        for pc in (0..ops.len()).rev() {
+            let mut set = vec![0u64; words];
+            let mut add = |at: usize| {
+                let row = &self.bits[at * words..(at + 1) * words];
+                set.iter_mut().zip(row).for_each(|(into, from)| *into |= from);
+            };
+            match next(ops, pc) {
+                Next::Following => add(pc + 1),
+                Next::To(target) => add(target),
+                Next::Either(target) => [pc + 1, target].into_iter().for_each(add),
+                Next::Test(yes, no) => [yes, no].into_iter().for_each(add),
+                Next::Out => {}
+            }
+            if let Some(written) = writes(ops[pc]) {
+                set[usize::from(written) / 64] &= !(1 << (written % 64));
+            }
+            if let Op::Call { base, .. } | Op::CallValue { base, .. } = ops[pc] {
+                for register in usize::from(base)..usize::from(code.registers) {
+                    set[register / 64] &= !(1 << (register % 64));
+                }
+            }
+            reads(ops[pc], |register| set[usize::from(register) / 64] |= 1 << (register % 64));
+            // The debugger shows variables.
+            for local in &code.locals {
+                if (local.from as usize..=local.to as usize).contains(&pc) {
+                    set[usize::from(local.register) / 64] |= 1 << (local.register % 64);
+                }
+            }
+            let row = &mut self.bits[pc * words..(pc + 1) * words];
+            if row != &set[..] {
+                row.copy_from_slice(&set);
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+/// The instructions that begin a block, and those of them that a loop leads back to.
+pub fn leaders(ops: &[Op]) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    let (mut leaders, mut loops) = (BTreeSet::from([0]), BTreeSet::new());
+    for (pc, op) in ops.iter().enumerate() {
+        match next(ops, pc) {
+            Next::To(target) | Next::Either(target) => {
+                leaders.extend([target, pc + 1]);
+            }
+            Next::Test(yes, no) => leaders.extend([yes, no]),
+            Next::Out => {
+                leaders.insert(pc + 1);
+            }
+            Next::Following if is_call(*op) => {
+                leaders.insert(pc + 1);
+            }
+            Next::Following => {}
+        }
+        if let Op::Loop { target } = op {
+            loops.insert(*target as usize);
+        }
+    }
+    leaders.retain(|pc| *pc < ops.len());
+    (leaders, loops)
+}
