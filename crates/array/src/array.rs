@@ -334,6 +334,22 @@ impl Array {
         Ok(())
     }
 
+    /// Where the elements of a vector lie, and how many there are, if it has a storage of its own
+    /// that is here alone, and they lie without gaps. The address holds until the array is looked
+    /// at in any other way.
+    pub fn own_elements(&mut self) -> Option<(*mut u8, usize)> {
+        let dense = self.rank() == 1 && self.strides[..] == [1] && self.size() > 0;
+        if !dense || self.is_attached() || !self.is_home() {
+            return None;
+        }
+        let (offset, length) = (self.offset, self.shape[0]);
+        let storage = Arc::get_mut(&mut self.storage)?;
+        with_element!(self.element_type, T => {
+            let elements = storage.elements_mut::<T>().get_mut(offset..offset + length)?;
+            Some((elements.as_mut_ptr().cast(), length))
+        })
+    }
+
     /// The elements in row-major order, as numbers.
     pub fn numbers(&self) -> impl Iterator<Item = Number> + '_ {
         let offsets = Offsets::new(&self.shape, &self.strides, self.offset);

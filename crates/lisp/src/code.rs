@@ -36,6 +36,8 @@ pub enum Comparison {
     GreaterEqual,
     /// `=`
     Equal,
+    /// `/=`
+    NotEqual,
 }
 
 /// The question that a test asks about one value.

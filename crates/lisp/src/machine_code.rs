@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::code::{Code, Op};
-pub use crate::machine::{HELPERS, Helpers, LAYOUT, Layout, VersionRef};
+pub use crate::machine::{ArrayLayout, HELPERS, Helpers, LAYOUT, Layout, VersionRef, array_layout};
+pub use crate::packed::window_kind;
 
 /// The kind of numbers that an instruction meets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +61,9 @@ pub mod tag {
     pub const HEAP: u8 = CONS;
     /// The first variant of `Function`.
     pub const CLOSURE: u8 = 0;
+    /// Variants of `Object`.
+    pub const ARRAY: u8 = 3;
+    pub const PACKED: u8 = 13;
 }
 
 /// One translation of a function. Native code refers to it by its address.
@@ -82,6 +86,8 @@ pub struct NativeState {
     /// How many arguments such a call has; `u32::MAX` where there is no native code, or the
     /// arguments have to be arranged.
     pub(crate) required: Cell<u32>,
+    /// The same for a tail call; that of a function without places in the source keeps its frame.
+    pub(crate) required_at_tail: Cell<u32>,
     /// How many registers a frame has.
     pub(crate) registers: Cell<u32>,
     /// The translation that is run.
@@ -101,6 +107,7 @@ impl Default for NativeState {
         NativeState {
             entry: Cell::new(std::ptr::null()),
             required: Cell::new(u32::MAX),
+            required_at_tail: Cell::new(u32::MAX),
             registers: Cell::new(0),
             version: Cell::new(None),
             heat: Cell::new(0),
@@ -185,7 +192,9 @@ impl crate::Lisp {
             }
         }
         state.entry.set(version.entry);
-        state.required.set(code.simple.map_or(u32::MAX, u32::from));
+        let required = code.simple.map_or(u32::MAX, u32::from);
+        state.required.set(required);
+        state.required_at_tail.set(if code.lines.is_empty() { u32::MAX } else { required });
         state.registers.set(u32::from(code.registers));
         let found = VersionRef::of(&version);
         self.native.versions.push(version);
@@ -217,6 +226,7 @@ impl NativeState {
         self.version.set(None);
         self.entry.set(std::ptr::null());
         self.required.set(u32::MAX);
+        self.required_at_tail.set(u32::MAX);
     }
 
     /// What there is, in words.

@@ -355,7 +355,8 @@ impl GeneralArray {
     }
 }
 
-/// The rarer kinds of value.
+/// The rarer kinds of value. Native code looks at arrays, whose numbers are given.
+#[repr(u8)]
 pub enum Object {
     /// An integer outside 64 bits.
     Bignum(BigInt),
@@ -364,7 +365,7 @@ pub enum Object {
     /// A complex number.
     Complex(crate::numbers::Complex),
     /// A general array.
-    Array(GeneralArray),
+    Array(GeneralArray) = 3,
     /// A hash table.
     HashTable(HashTable),
     /// A package.
@@ -384,7 +385,7 @@ pub enum Object {
     /// A pathname, as its native text.
     Pathname(String),
     /// An array of one element type; in a box, so that the other bodies stay small.
-    Packed(Box<Packed>),
+    Packed(Box<Packed>) = 13,
     /// A state of `random`.
     RandomState(Cell<rung_math::philox::State>),
     /// What the reader does at a character.

@@ -30,10 +30,11 @@ fn integer_condition(comparison: Comparison) -> IntCC {
         Comparison::LessEqual => IntCC::SignedLessThanOrEqual,
         Comparison::GreaterEqual => IntCC::SignedGreaterThanOrEqual,
         Comparison::Equal => IntCC::Equal,
+        Comparison::NotEqual => IntCC::NotEqual,
     }
 }
 
-/// False where one is no number.
+/// False where one is no number, but for `/=`.
 fn float_condition(comparison: Comparison) -> FloatCC {
     match comparison {
         Comparison::Less => FloatCC::LessThan,
@@ -41,6 +42,7 @@ fn float_condition(comparison: Comparison) -> FloatCC {
         Comparison::LessEqual => FloatCC::LessThanOrEqual,
         Comparison::GreaterEqual => FloatCC::GreaterThanOrEqual,
         Comparison::Equal => FloatCC::Equal,
+        Comparison::NotEqual => FloatCC::NotEqual,
     }
 }
 
@@ -61,7 +63,7 @@ impl Translator<'_> {
     }
 
     /// A register's number, of a kind that is known or made sure of.
-    fn number(&mut self, at: usize, kind: Kind) -> Value {
+    pub(crate) fn number(&mut self, at: usize, kind: Kind) -> Value {
         if self.state[at].kind() != kind {
             let found = self.tag(at);
             let wanted = if kind == Kind::Double { tag::DOUBLE } else { tag::FIXNUM };

@@ -63,7 +63,14 @@ impl Translator<'_> {
                 self.call_closure(function, base + 1, base, count, slow);
             }
             Op::TailCall { base, count, symbol } => {
-                self.call_itself(base, count.into(), symbol, slow);
+                let cell = self.symbol(symbol, LAYOUT.symbol_function);
+                let function = self.function_at(cell, 0, slow);
+                self.tail_call(function, base, count.into(), slow);
+            }
+            Op::TailCallValue { base, count } => {
+                let start = self.b.use_var(self.start);
+                let function = self.function_at(start, Self::offset(base.into()), slow);
+                self.tail_call(function, base + 1, count, slow);
             }
             _ => self.jump(slow),
         }
@@ -157,24 +164,56 @@ impl Translator<'_> {
         self.b.ins().return_call_indirect(self.native, entry, &arguments);
     }
 
-    /// A tail call of the running function begins anew; others go to `slow`.
-    fn call_itself(
-        &mut self,
-        first: Register,
-        count: Register,
-        symbol: rung_lisp::symbol::Symbol,
-        slow: Block,
-    ) {
+    /// A tail call of the running function begins anew; of another with native code, that takes
+    /// over the frame. The rest goes to `slow`.
+    fn tail_call(&mut self, function: Value, first: Register, count: Register, slow: Block) {
         let code = self.source.code;
-        if code.simple != Some(count) || code.lines.is_empty() {
-            return self.jump(slow);
-        }
-        let cell = self.symbol(symbol, LAYOUT.symbol_function);
-        let function = self.function_at(cell, 0, slow);
         let running = self.load(I64, self.machine, LAYOUT.machine_function);
-        let same = self.b.ins().icmp(IntCC::Equal, function, running);
-        self.only_if(same, slow);
         let state = self.state.clone();
+        // The function is in the register before, or in its symbol's cell.
+        let called = usize::from(first)
+            .checked_sub(1)
+            .filter(|_| matches!(self.op(), Op::TailCallValue { .. }));
+        if code.simple == Some(count) && !code.lines.is_empty() && called.is_none() {
+            let [again, other] = [(); 2].map(|()| self.b.create_block());
+            let same = self.b.ins().icmp(IntCC::Equal, function, running);
+            self.branch(same, again, other);
+            self.b.switch_to_block(again);
+            self.hand_over_all(first, count);
+            self.edge(0);
+            self.state.clone_from(&state);
+            self.b.switch_to_block(other);
+        }
+        let code = self.load(I64, function, LAYOUT.function_code);
+        let required = self.load(I32, code, LAYOUT.code_required_at_tail);
+        let wanted = self.b.ins().iconst(I32, i64::from(count));
+        let fits = self.b.ins().icmp(IntCC::Equal, required, wanted);
+        self.only_if(fits, slow);
+        self.room_for(code, self.base, slow);
+        match called {
+            None => self.count_body(function),
+            Some(at) => {
+                let start = self.b.use_var(self.start);
+                let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
+                self.b.ins().store(TRUSTED, nil, start, Self::offset(at));
+                self.state[at] = Place::Slot(Kind::Immediate);
+            }
+        }
+        self.hand_over_all(first, count);
+        for at in 0..self.state.len().min(usize::from(count)) {
+            if self.state[at].is_unsaved() {
+                self.save(at, self.state[at].kind());
+            }
+        }
+        self.b.ins().store(TRUSTED, function, self.machine, LAYOUT.machine_function);
+        let tag = self.b.ins().iconst(I64, i64::from(tag::FUNCTION));
+        self.discount_body(tag, running);
+        self.enter(code, self.base);
+        self.state = state;
+    }
+
+    /// Makes arguments the first registers, and lets go of all others.
+    fn hand_over_all(&mut self, first: Register, count: Register) {
         for at in 0..usize::from(count) {
             self.hand_over(usize::from(first) + at, at);
         }
@@ -182,8 +221,6 @@ impl Translator<'_> {
             self.free(at);
             self.state[at] = Place::Slot(Kind::Immediate);
         }
-        self.edge(0);
-        self.state = state;
     }
 
     /// Moves an argument to its parameter.

@@ -210,6 +210,16 @@ impl Live {
     }
 }
 
+/// The instructions where an escape may land.
+pub fn landings(code: &Code) -> BTreeSet<usize> {
+    let labels = code.exits.iter().flat_map(|exit| exit.labels.iter().copied());
+    let targets = code.ops.iter().filter_map(|op| match op {
+        Op::OpenCatch { target, .. } | Op::OpenCleanup { target } => Some(*target),
+        _ => None,
+    });
+    labels.chain(targets).map(|pc| pc as usize).filter(|pc| *pc < code.ops.len()).collect()
+}
+
 /// The instructions that begin a block, and those of them that a loop leads back to.
 pub fn leaders(ops: &[Op]) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let (mut leaders, mut loops) = (BTreeSet::from([0]), BTreeSet::new());

@@ -13,6 +13,7 @@
 
 mod arithmetic;
 mod calls;
+mod elements;
 mod flow;
 mod memory;
 mod registers;

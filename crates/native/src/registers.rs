@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
-use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, TrapCode, Value};
+use cranelift_codegen::ir::{InstBuilder, TrapCode, Value};
 use rung_lisp::Value as Lisp;
 use rung_lisp::code::{Op, Register};
 use rung_lisp::machine_code::{HELPERS, LAYOUT, status, tag};
@@ -405,43 +405,6 @@ impl Translator<'_> {
         self.put(to, Words(tag, body), Kind::Any);
         self.jump(on);
         self.b.switch_to_block(on);
-    }
-
-    /// The address of a register's slot, which is up to date.
-    fn address(&mut self, at: usize) -> Value {
-        if self.state[at].is_unsaved() {
-            self.save(at, self.state[at].kind());
-        }
-        let start = self.b.use_var(self.start);
-        let offset = self.b.ins().iconst(I64, i64::from(Self::offset(at)));
-        self.b.ins().iadd(start, offset)
-    }
-
-    fn element(&mut self, to: usize, array: usize, index: usize) {
-        if self.met().is_some() {
-            return self.step();
-        }
-        let [array, index] = [array, index].map(|at| self.address(at));
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, SIZE as u32, 3);
-        let found = self.b.create_sized_stack_slot(data);
-        let target = self.b.ins().stack_addr(I64, found, 0);
-        let helper = self.b.ins().iconst(I64, HELPERS.element as i64);
-        let call = self.b.ins().call_indirect(self.three, helper, &[array, index, target]);
-        let done = self.b.inst_results(call)[0];
-        self.guard(done);
-        let words = self.words_at(target, 0);
-        self.put(to, words, Kind::Any);
-    }
-
-    fn set_element(&mut self, array: usize, index: usize, from: usize) {
-        if self.met().is_some() {
-            return self.step();
-        }
-        let places = [array, index, from].map(|at| self.address(at));
-        let helper = self.b.ins().iconst(I64, HELPERS.set_element as i64);
-        let call = self.b.ins().call_indirect(self.three, helper, &places);
-        let done = self.b.inst_results(call)[0];
-        self.guard(done);
     }
 
     /// Leaves the instruction to the machine.

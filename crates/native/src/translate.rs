@@ -32,6 +32,7 @@ pub(crate) struct Source<'a> {
     pub live: Live,
     pub leaders: BTreeSet<usize>,
     pub loops: BTreeSet<usize>,
+    pub landings: BTreeSet<usize>,
 }
 
 /// Where native code stops before an instruction, and what has to be saved then.
@@ -65,11 +66,11 @@ pub(crate) struct Translator<'a> {
     exit: Option<Block>,
     resumes: BTreeMap<usize, (Block, Option<Vec<Place>>)>,
     reentries: BTreeMap<usize, Block>,
-    /// Signatures: of native code, of the helpers with five parameters, two and three.
+    /// Signatures: of native code, of the helpers with five parameters, two and one.
     pub native: SigRef,
     pub helper: SigRef,
     pub two: SigRef,
-    pub three: SigRef,
+    pub single: SigRef,
 }
 
 /// Machine code's signature: so many integers and an answer.
@@ -88,8 +89,10 @@ pub(crate) fn translate(
     isa: &dyn TargetIsa,
     builders: &mut FunctionBuilderContext,
 ) -> Result<Function, String> {
-    let (leaders, loops) = flow::leaders(&code.ops);
-    let source = Source { code, met, version, live: Live::of(code), leaders, loops };
+    let landings = flow::landings(code);
+    let (mut leaders, loops) = flow::leaders(&code.ops);
+    leaders.extend(&landings);
+    let source = Source { code, met, version, live: Live::of(code), leaders, loops, landings };
     if let Some(reason) = source.reluctance() {
         return Err(reason);
     }
@@ -146,8 +149,8 @@ impl<'a> Translator<'a> {
         let start = b.declare_var(I64);
         let host = isa.default_call_conv();
         let native = b.import_signature(signature(CallConv::Tail, 4));
-        let [two, three, helper] =
-            [2, 3, 5].map(|count| b.import_signature(signature(host, count)));
+        let [single, two, helper] =
+            [1, 2, 5].map(|count| b.import_signature(signature(host, count)));
         let blocks = source.leaders.iter().map(|pc| (*pc, b.create_block())).collect();
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
@@ -174,7 +177,7 @@ impl<'a> Translator<'a> {
             native,
             helper,
             two,
-            three,
+            single,
         };
         translator.find_start();
         translator.dispatch(number);
@@ -208,6 +211,13 @@ impl<'a> Translator<'a> {
             if flow::is_call(*op) {
                 self.resumes.insert(pc + 1, (self.b.create_block(), None));
             }
+        }
+        for pc in &self.source.landings {
+            let block = self.b.create_block();
+            self.reentries.entry(*pc).or_insert(block);
+            // Where an escape lands, nothing is known.
+            let any = vec![Place::Slot(Kind::Any); usize::from(self.source.code.registers)];
+            self.entries.insert(*pc, any);
         }
         let nowhere = self.b.create_block();
         let table = (0..2 * ops.len()).map(|entry| {

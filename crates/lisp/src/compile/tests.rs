@@ -33,6 +33,7 @@ fn comparison(name: Symbol) -> Option<Comparison> {
         symbol::LESS_EQUAL => Comparison::LessEqual,
         symbol::GREATER_EQUAL => Comparison::GreaterEqual,
         symbol::EQUALS => Comparison::Equal,
+        symbol::NOT_EQUALS => Comparison::NotEqual,
         _ => return None,
     })
 }

@@ -43,6 +43,7 @@ macro_rules! by_comparison {
             Comparison::LessEqual => $x <= $y,
             Comparison::GreaterEqual => $x >= $y,
             Comparison::Equal => $x == $y,
+            Comparison::NotEqual => $x != $y,
         }
     };
 }
@@ -74,6 +75,7 @@ fn compare_slowly(comparison: Comparison, a: &Value, b: &Value) -> Outcome<bool>
         Comparison::LessEqual => ("<=", Ordering::is_le),
         Comparison::GreaterEqual => (">=", Ordering::is_ge),
         Comparison::Equal => return numbers::same("=", a, b),
+        Comparison::NotEqual => return numbers::same("/=", a, b).map(|same| !same),
     };
     // NaN compares as nothing, so every question about it is answered no.
     Ok(numbers::compare(operator, a, b)?.is_some_and(holds))

@@ -15,9 +15,10 @@ use crate::condition::{Escape, Outcome};
 use crate::heap::{self, Ref};
 use crate::lisp::Lisp;
 use crate::machine_code::{Guess, NativeState, Version, status};
-use crate::object::Cons;
+use crate::object::{Cons, GeneralArray, Object};
+use crate::packed::{Packed, Window, window_kind};
 use crate::symbol::{SymbolCell, SymbolTable};
-use crate::value::Value;
+use crate::value::{NIL, Value};
 
 use super::calls::closure_of;
 use super::{Frame, Machine, Stacks, arithmetic};
@@ -114,6 +115,7 @@ pub struct Layout {
     /// From a reference to code.
     pub code_entry: i32,
     pub code_required: i32,
+    pub code_required_at_tail: i32,
     pub code_registers: i32,
     /// From a reference to a pair.
     pub pair_size: i64,
@@ -168,12 +170,73 @@ pub const LAYOUT: Layout = Layout {
     function_captures: closure(offset_of!(Closure, captures)),
     code_entry: native(offset_of!(NativeState, entry)),
     code_required: native(offset_of!(NativeState, required)),
+    code_required_at_tail: native(offset_of!(NativeState, required_at_tail)),
     code_registers: native(offset_of!(NativeState, registers)),
     pair_size: (heap::BODY_VALUE + size_of::<Cons>()) as i64,
     pair_car: (heap::BODY_VALUE + Cons::CAR) as i32,
     pair_cdr: (heap::BODY_VALUE + Cons::CDR) as i32,
     free_next: heap::FREE_NEXT as i32,
 };
+
+/// Where arrays have things, in bytes from a reference to one.
+#[allow(missing_docs)]
+pub struct ArrayLayout {
+    pub tag: i32,
+    /// Of a general array: where its elements are and how many, how many axes it has, and what is
+    /// not zero where it shows elements of another.
+    pub data: i32,
+    pub length: i32,
+    pub rank: i32,
+    pub shown: i32,
+    /// Of a packed array: the box that it is in; and from there its window.
+    pub packed: i32,
+    pub window_length: i32,
+    pub window_data: i32,
+    pub window_kind: i32,
+    pub window_most: i32,
+}
+
+/// The places in arrays; none where vectors of this Rust are not three words, one of them the
+/// address and one the length.
+pub fn array_layout() -> Option<&'static ArrayLayout> {
+    static FOUND: std::sync::LazyLock<Option<ArrayLayout>> = std::sync::LazyLock::new(find_arrays);
+    FOUND.as_ref()
+}
+
+fn find_arrays() -> Option<ArrayLayout> {
+    const WORD: usize = size_of::<usize>();
+    let mut sample = Vec::<Value>::with_capacity(7);
+    sample.extend([NIL, NIL, NIL]);
+    let cell = std::cell::RefCell::new(sample);
+    let start = std::ptr::from_ref(&cell) as usize;
+    let vector = cell.as_ptr();
+    if size_of::<Vec<Value>>() != 3 * WORD || size_of_val(&cell.borrow()[..]) != 48 {
+        return None;
+    }
+    // SAFETY: a vector is three words here, none of which is padding.
+    let words = unsafe { vector.cast::<[usize; 3]>().read() };
+    let address = cell.borrow().as_ptr() as usize;
+    let found = |wanted: usize| words.iter().position(|word| *word == wanted).map(|at| at * WORD);
+    let (data, length) = (found(address)?, found(3)?);
+    let inside = vector as usize - start;
+    let shown = std::cell::RefCell::new(None::<Box<crate::object::Shown<Object>>>);
+    let shown = shown.as_ptr() as usize - std::ptr::from_ref(&shown) as usize;
+    let content = heap::BODY_VALUE + 8;
+    let place = |offset: usize| (content + offset) as i32;
+    let window = |offset: usize| (offset_of!(Packed, window) + offset) as i32;
+    Some(ArrayLayout {
+        tag: heap::BODY_VALUE as i32,
+        data: place(offset_of!(GeneralArray, own) + inside + data),
+        length: place(offset_of!(GeneralArray, own) + inside + length),
+        rank: place(offset_of!(GeneralArray, dimensions) + inside + length),
+        shown: place(offset_of!(GeneralArray, shown) + shown),
+        packed: place(0),
+        window_length: window(offset_of!(Window, length)),
+        window_data: window(offset_of!(Window, data)),
+        window_kind: window(offset_of!(Window, kind)),
+        window_most: window(offset_of!(Window, most)),
+    })
+}
 
 /// What enters native code: see `BackEnd::gate`.
 type Gate = unsafe extern "C" fn(*const u8, *mut Machine, *mut Lisp, u64, u64) -> u64;
@@ -270,6 +333,16 @@ impl Machine {
         self.function = frame.function;
     }
 
+    /// The kind of numbers in a packed array whose window opens.
+    fn met_array(&self, register: u16) -> Guess {
+        let array = &self.stacks.values[self.base + register as usize];
+        match array.as_packed().and_then(Packed::open) {
+            Some(window_kind::DOUBLES) => Guess::Double,
+            Some(_) => Guess::Fixnum,
+            None => Guess::Any,
+        }
+    }
+
     /// What kinds of numbers an instruction meets now; none where it computes nothing.
     fn met(&self, op: Op) -> Option<Guess> {
         let kind = |register: u16| match &self.stacks.values[self.base + register as usize] {
@@ -309,6 +382,11 @@ impl Machine {
                 None => kind(a),
             },
             Op::TestSmall { a, .. } | Op::TestValue { a, .. } => kind(a),
+            Op::Aref { array, .. } => self.met_array(array),
+            Op::SetAref { array, from, .. } => match self.met_array(array) {
+                met if met == kind(from) => met,
+                _ => Guess::Any,
+            },
             // Ctrl-C.
             Op::Loop { .. } | Op::Call { .. } | Op::TailCall { .. } => return None,
             _ => Guess::Any,
@@ -327,11 +405,8 @@ pub struct Helpers {
     pub test: usize,
     /// `(tag, reference)`: nothing refers to the body any more.
     pub release: usize,
-    /// `(array, index, to)`: two pointers to values and where the element goes, which holds
-    /// nothing; 1, or 0 where it is not done.
-    pub element: usize,
-    /// `(array, index, value)`, all pointers to values; 1, or 0 where it is not done.
-    pub set_element: usize,
+    /// `(array)`, a pointer to a value: opens the window of a packed array; its kind, or 0.
+    pub open: usize,
 }
 
 /// The addresses.
@@ -340,8 +415,7 @@ pub static HELPERS: std::sync::LazyLock<Helpers> = std::sync::LazyLock::new(|| H
     step: step as *const () as usize,
     test: test as *const () as usize,
     release: release as *const () as usize,
-    element: element as *const () as usize,
-    set_element: set_element as *const () as usize,
+    open: open as *const () as usize,
 });
 
 /// The machine as the bytecode would have it before an instruction of a version.
@@ -403,6 +477,25 @@ unsafe extern "C" fn call(
 ) -> u64 {
     // SAFETY: by the contract of helpers.
     let (machine, lisp, op) = unsafe { stopped(machine, lisp, version, base, pc) };
+    if let Op::Call { base: first, count, symbol } = op
+        && let Value::Function(function) = &lisp.symbols[symbol].function
+        && let Function::Native(_) = &**function
+    {
+        let function = function.clone();
+        let Function::Native(native) = &*function else { return status::DONE };
+        let first = base as usize + first as usize;
+        return match machine.native(lisp, native, first, count as usize) {
+            Ok(value) => {
+                // It had stacks of its own, if any: nothing is to be published.
+                machine.stacks.values[first].put(value);
+                status::DONE
+            }
+            Err(escape) => {
+                machine.bridge.escape = Some(escape);
+                status::FAILED
+            }
+        };
+    }
     if machine.stacks.frames.len() == machine.stacks.frames.capacity() {
         machine.stacks.frames.reserve(64);
     }
@@ -460,28 +553,8 @@ unsafe extern "C" fn release(tag: u64, body: *mut ()) {
     }
 }
 
-/// Whether elements can be had without bringing an array home, which a form is charged with.
-fn is_home(array: &Value) -> bool {
-    array.as_packed().is_none_or(|packed| packed.look().is_home())
-}
-
-unsafe extern "C" fn element(array: &Value, index: &Value, to: *mut Value) -> u64 {
-    if !is_home(array) {
-        return 0;
-    }
-    match crate::library::arrays::aref(array, index) {
-        Ok(value) => {
-            // SAFETY: what is written over is an immediate value.
-            unsafe { to.write(value) };
-            1
-        }
-        Err(_) => 0,
-    }
-}
-
-unsafe extern "C" fn set_element(array: &Value, index: &Value, value: &Value) -> u64 {
-    let set = crate::library::arrays::set_aref;
-    u64::from(is_home(array) && set(array, index, value.clone()).is_ok())
+unsafe extern "C" fn open(array: &Value) -> u64 {
+    array.as_packed().and_then(Packed::open).unwrap_or(0)
 }
 
 impl Stacks {

@@ -25,7 +25,7 @@ use crate::symbol::Symbol;
 use crate::value::Value;
 
 use bridge::Bridge;
-pub use bridge::{HELPERS, Helpers, LAYOUT, Layout, VersionRef};
+pub use bridge::{ArrayLayout, HELPERS, Helpers, LAYOUT, Layout, VersionRef, array_layout};
 pub(crate) use calls::{NO_OPS, arguments_are, count_error, function_name, unknown_keyword};
 pub(crate) use unwind::Control;
 
@@ -259,6 +259,9 @@ impl Machine {
                         self.ops = self.code().ops.clone();
                     }
                     self.recover(lisp, escape)?;
+                    // Native code goes on where it has an entry there.
+                    self.version = self.code().native.version.get();
+                    self.resumes = false;
                 }
             }
         }

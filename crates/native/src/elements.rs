@@ -1,0 +1,176 @@
+//! Elements of vectors: of general ones where they stand, of packed ones through their window.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use rung_lisp::machine_code::{ArrayLayout, Guess, HELPERS, array_layout, tag, window_kind};
+
+use crate::state::{Kind, Place};
+use crate::translate::Translator;
+use crate::words::{SECOND, TRUSTED};
+
+impl Translator<'_> {
+    /// The array in a register, of that variant of objects.
+    fn array(&mut self, places: &ArrayLayout, at: usize, variant: u8) -> Value {
+        let found = self.tag(at);
+        let is = self.is(found, tag::OBJECT);
+        self.guard(is);
+        let start = self.b.use_var(self.start);
+        let body = self.load(I64, start, Self::offset(at) + SECOND);
+        let found = self.b.ins().uload8(I64, TRUSTED, body, places.tag);
+        let is = self.is(found, variant);
+        self.guard(is);
+        body
+    }
+
+    /// Where an element of a general vector is.
+    fn general(&mut self, places: &ArrayLayout, array: usize, index: usize) -> Value {
+        let at = self.number(index, Kind::Fixnum);
+        let body = self.array(places, array, tag::ARRAY);
+        let rank = self.load(I64, body, places.rank);
+        let one = self.compare(IntCC::Equal, rank, 1);
+        self.guard(one);
+        let shown = self.load(I64, body, places.shown);
+        let own = self.compare(IntCC::Equal, shown, 0);
+        self.guard(own);
+        let length = self.load(I64, body, places.length);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
+        self.guard(inside);
+        let data = self.load(I64, body, places.data);
+        let four = self.b.ins().iconst(I64, 4);
+        let offset = self.b.ins().ishl(at, four);
+        self.b.ins().iadd(data, offset)
+    }
+
+    /// The window of a packed vector with that index in it, and the address of its elements.
+    fn window(&mut self, places: &ArrayLayout, array: usize, at: Value) -> [Value; 2] {
+        let body = self.array(places, array, tag::PACKED);
+        let packed = self.load(I64, body, places.packed);
+        let length = self.load(I64, packed, places.window_length);
+        let [closed, on] = [(); 2].map(|()| self.b.create_block());
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
+        self.branch(inside, on, closed);
+        self.b.set_cold_block(closed);
+        self.b.switch_to_block(closed);
+        let start = self.b.use_var(self.start);
+        let offset = self.b.ins().iconst(I64, i64::from(Self::offset(array)));
+        let slot = self.b.ins().iadd(start, offset);
+        let helper = self.b.ins().iconst(I64, HELPERS.open as i64);
+        self.b.ins().call_indirect(self.single, helper, &[slot]);
+        let length = self.load(I64, packed, places.window_length);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
+        let stop = self.exit();
+        self.branch(inside, on, stop);
+        self.b.switch_to_block(on);
+        let data = self.load(I64, packed, places.window_data);
+        [packed, data]
+    }
+
+    fn expect_window(&mut self, places: &ArrayLayout, packed: Value, kind: u64) {
+        let found = self.load(I64, packed, places.window_kind);
+        let is = self.compare(IntCC::Equal, found, kind as i64);
+        self.guard(is);
+    }
+
+    /// The address of an element of eight bytes.
+    fn eighth(&mut self, data: Value, at: Value) -> Value {
+        let three = self.b.ins().iconst(I64, 3);
+        let offset = self.b.ins().ishl(at, three);
+        self.b.ins().iadd(data, offset)
+    }
+
+    pub(crate) fn element(&mut self, to: usize, array: usize, index: usize) {
+        let Some(places) = array_layout() else { return self.step() };
+        if matches!(self.state[array], Place::Number { .. }) {
+            return self.step();
+        }
+        match self.met() {
+            Some(Guess::Any) => self.step(),
+            None => {
+                let element = self.general(places, array, index);
+                let words = self.words_at(element, 0);
+                self.count(words);
+                self.put(to, words, Kind::Any);
+            }
+            Some(Guess::Double) => {
+                let at = self.number(index, Kind::Fixnum);
+                let [packed, data] = self.window(places, array, at);
+                self.expect_window(places, packed, window_kind::DOUBLES);
+                let element = self.eighth(data, at);
+                let number = self.load(F64, element, 0);
+                self.put_number(to, Kind::Double, number);
+            }
+            Some(Guess::Fixnum) => {
+                let at = self.number(index, Kind::Fixnum);
+                let [packed, data] = self.window(places, array, at);
+                let found = self.load(I64, packed, places.window_kind);
+                let [byte, word, on] = [(); 3].map(|()| self.b.create_block());
+                let number = self.b.append_block_param(on, I64);
+                let bytes = self.compare(IntCC::Equal, found, window_kind::BYTES as i64);
+                self.branch(bytes, byte, word);
+                self.b.switch_to_block(byte);
+                let element = self.b.ins().iadd(data, at);
+                let read = self.b.ins().uload8(I64, TRUSTED, element, 0);
+                self.b.ins().jump(on, &[read.into()]);
+                self.b.switch_to_block(word);
+                let words = self.compare(IntCC::Equal, found, window_kind::FIXNUMS as i64);
+                self.guard(words);
+                let element = self.eighth(data, at);
+                let read = self.load(I64, element, 0);
+                self.b.ins().jump(on, &[read.into()]);
+                self.b.switch_to_block(on);
+                self.put_number(to, Kind::Fixnum, number);
+            }
+        }
+    }
+
+    pub(crate) fn set_element(&mut self, array: usize, index: usize, from: usize) {
+        let Some(places) = array_layout() else { return self.step() };
+        if matches!(self.state[array], Place::Number { .. }) {
+            return self.step();
+        }
+        match self.met() {
+            Some(Guess::Any) => self.step(),
+            None => {
+                let element = self.general(places, array, index);
+                let (words, _) = self.copy(from);
+                let old = self.words_at(element, 0);
+                self.write_at(element, 0, words);
+                self.discount(old);
+            }
+            Some(Guess::Double) => {
+                let number = self.number(from, Kind::Double);
+                let at = self.number(index, Kind::Fixnum);
+                let [packed, data] = self.window(places, array, at);
+                self.expect_window(places, packed, window_kind::DOUBLES);
+                let element = self.eighth(data, at);
+                self.b.ins().store(TRUSTED, number, element, 0);
+            }
+            Some(Guess::Fixnum) => self.set_fixnum(places, array, index, from),
+        }
+    }
+
+    fn set_fixnum(&mut self, places: &ArrayLayout, array: usize, index: usize, from: usize) {
+        let number = self.number(from, Kind::Fixnum);
+        let at = self.number(index, Kind::Fixnum);
+        let [packed, data] = self.window(places, array, at);
+        let found = self.load(I64, packed, places.window_kind);
+        let [byte, word, on] = [(); 3].map(|()| self.b.create_block());
+        let bytes = self.compare(IntCC::Equal, found, window_kind::BYTES as i64);
+        self.branch(bytes, byte, word);
+        self.b.switch_to_block(byte);
+        let most = self.load(I64, packed, places.window_most);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, number, most);
+        self.guard(fits);
+        let element = self.b.ins().iadd(data, at);
+        self.b.ins().istore8(TRUSTED, number, element, 0);
+        self.jump(on);
+        self.b.switch_to_block(word);
+        let words = self.compare(IntCC::Equal, found, window_kind::FIXNUMS as i64);
+        self.guard(words);
+        let element = self.eighth(data, at);
+        self.b.ins().store(TRUSTED, number, element, 0);
+        self.jump(on);
+        self.b.switch_to_block(on);
+    }
+}
