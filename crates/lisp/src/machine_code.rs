@@ -151,10 +151,10 @@ pub(crate) const STRIDE: u32 = 32;
 const HOT: u32 = 60;
 
 /// A version that stops so often is made anew.
-const EXITS: u32 = 12;
+const EXITS: u32 = 4;
 
 /// A function whose numbers are of ever new kinds is left to the bytecode.
-const TRIES: u32 = 12;
+const TRIES: u32 = 20;
 
 impl crate::Lisp {
     /// From now on functions that run often become native code. Embedders bring the back end,

@@ -10,7 +10,7 @@ use crate::condition::{Condition, Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::numbers;
-use crate::object::Object;
+use crate::object::{GeneralArray, Object};
 use crate::symbol;
 use crate::value::{T, Value, list};
 
@@ -325,9 +325,23 @@ fn row_major(operator: &str, array: &Value, indices: &[Value]) -> Outcome<usize>
     Ok(at)
 }
 
+/// The position of an element in a general array with two axes; nothing is allocated for it.
+fn in_plane(array: &GeneralArray, i: &Value, j: &Value) -> Option<usize> {
+    let dimensions = array.dimensions.borrow();
+    let [rows, columns] = dimensions[..] else { return None };
+    let (i, j) = (i.as_index()?, j.as_index()?);
+    (i < rows && j < columns).then(|| i * columns + j)
+}
+
 fn aref_any(array: &Value, indices: &[Value]) -> Outcome {
     if let [index] = indices {
         return aref(array, index);
+    }
+    if let ([i, j], Some(general)) = (indices, array.as_array())
+        && let Some(at) = in_plane(general, i, j)
+        && let Some(value) = general.read(|all| all.get(at).cloned())
+    {
+        return Ok(value);
     }
     let at = row_major("aref", array, indices)?;
     row_major_get(array, at)
@@ -336,6 +350,11 @@ fn aref_any(array: &Value, indices: &[Value]) -> Outcome {
 fn set_any(array: &Value, indices: &[Value], value: &Value) -> Outcome {
     if let [index] = indices {
         set_aref(array, index, value.clone())?;
+    } else if let ([i, j], Some(general)) = (indices, array.as_array())
+        && let Some(at) = in_plane(general, i, j)
+        && let Some(old) = general.put(at, value.clone())
+    {
+        drop(old);
     } else {
         let at = row_major("(setf aref)", array, indices)?;
         row_major_set(array, at, value)?;

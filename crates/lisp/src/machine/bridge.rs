@@ -299,6 +299,7 @@ impl Machine {
                 self.version = None;
                 if let Some(version) = self.bridge.version.take() {
                     let met = self.met(self.ops[self.pc]);
+                    self.note_arrays(code);
                     lisp.note_exit(version, code, self.pc as u32, met);
                 }
             }
@@ -331,6 +332,25 @@ impl Machine {
             None => closure_of(&frame.function).code.ops.clone(),
         };
         self.function = frame.function;
+    }
+
+    /// What holds a packed array now will do so wherever the function asks it for elements: noted
+    /// at once, since a translation learns of one instruction at a time otherwise.
+    fn note_arrays(&self, code: &Code) {
+        let mut met = code.native.met.borrow_mut();
+        for (pc, op) in code.ops.iter().enumerate() {
+            let (Op::Aref { array, .. } | Op::SetAref { array, .. }) = *op else { continue };
+            let is_it = |local: &crate::code::Local| {
+                let there = local.from as usize..=local.to as usize;
+                local.register == array && there.contains(&pc) && there.contains(&self.pc)
+            };
+            if code.locals.iter().any(is_it) && !met.contains_key(&(pc as u32)) {
+                match self.met_array(array) {
+                    Guess::Any => {}
+                    guess => drop(met.insert(pc as u32, guess)),
+                }
+            }
+        }
     }
 
     /// The kind of numbers in a packed array whose window opens.
@@ -443,16 +463,18 @@ unsafe fn stopped<'m>(
 impl Machine {
     /// The helper's answer to native code.
     fn answer(&mut self, lisp: &Lisp, outcome: Outcome<u64>) -> u64 {
-        match outcome {
-            Ok(status) => {
-                self.publish(lisp);
-                status
-            }
-            Err(escape) => {
-                self.bridge.escape = Some(escape);
-                status::FAILED
-            }
+        if outcome.is_ok() {
+            self.publish(lisp);
         }
+        self.verdict(outcome)
+    }
+
+    /// The same where nothing of the machine has moved.
+    fn verdict(&mut self, outcome: Outcome<u64>) -> u64 {
+        outcome.unwrap_or_else(|escape| {
+            self.bridge.escape = Some(escape);
+            status::FAILED
+        })
     }
 
     /// After a call was made: done, or another function runs, which has native code or not.
@@ -513,7 +535,7 @@ unsafe extern "C" fn step(
     // SAFETY: by the contract of helpers.
     let (machine, lisp, op) = unsafe { stopped(machine, lisp, version, base, pc) };
     let outcome = machine.step(lisp, op, base as usize).map(|()| status::DONE);
-    machine.answer(lisp, outcome)
+    machine.verdict(outcome)
 }
 
 unsafe extern "C" fn test(
@@ -524,7 +546,7 @@ unsafe extern "C" fn test(
     pc: u64,
 ) -> u64 {
     // SAFETY: by the contract of helpers.
-    let (machine, lisp, op) = unsafe { stopped(machine, lisp, version, base, pc) };
+    let (machine, _, op) = unsafe { stopped(machine, lisp, version, base, pc) };
     let at = |register: u16| &machine.stacks.values[base as usize + register as usize];
     let outcome = match op {
         Op::Test { comparison, a, b } => arithmetic::compare(comparison, at(a), at(b)),
@@ -536,7 +558,7 @@ unsafe extern "C" fn test(
         other => unreachable!("{other:?} is no test"),
     };
     let outcome = outcome.map(u64::from);
-    machine.answer(lisp, outcome)
+    machine.verdict(outcome)
 }
 
 unsafe extern "C" fn release(tag: u64, body: *mut ()) {
