@@ -52,6 +52,8 @@ pub struct Request {
     pub verbose: Setting<u32>,
     /// One line for each message.
     pub short_messages: Setting<bool>,
+    /// Functions that run often become machine code.
+    pub native: Setting<bool>,
     /// An error shows the calls that led to it.
     pub backtrace: Setting<bool>,
     /// Texts of `-e`, in order.
@@ -105,6 +107,7 @@ impl Default for Request {
             quiet: Setting::default(),
             verbose: Setting::default(),
             short_messages: Setting::default(),
+            native: Setting::built_in(true),
             backtrace: Setting::default(),
             expressions: Vec::new(),
             loads: Vec::new(),

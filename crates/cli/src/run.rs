@@ -143,7 +143,10 @@ impl<'a> Running<'a> {
             terminals: terminals(invocation),
         };
         readable_costs(&request.settings)?;
-        let session = Session::new(&request.settings, options);
+        let mut session = Session::new(&request.settings, options);
+        if request.native.value {
+            session.use_native_code();
+        }
         session.ladder.borrow_mut().quiet = invocation.screen.quiet;
         let demanded = absent(&request.settings, &session.ladder.borrow());
         if let Some((what, reason)) = demanded {

@@ -48,6 +48,15 @@ impl Session {
         Session { lisp, ladder, notices }
     }
 
+    /// From now on functions that run often become machine code. Where the processor is not known,
+    /// or without the feature `native`, nothing changes: the bytecode runs everything.
+    pub fn use_native_code(&mut self) {
+        #[cfg(feature = "native")]
+        if let Ok(back_end) = rung_native::back_end() {
+            self.lisp.set_back_end(back_end);
+        }
+    }
+
     /// The table of `--explain`: what ran where so far, and why not elsewhere.
     pub fn explain_table(&self) -> String {
         let place = |site| packages::place_of(&self.lisp, site);

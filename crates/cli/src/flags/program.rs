@@ -150,6 +150,17 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         takes: Takes::Switch(""),
+        variable: Some("RUNG_NATIVE"),
+        summary: "functions that run often become machine code (on)",
+        apply: |request, given, origin| {
+            request.native.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.native)),
+        ..FLAG
+    },
+    Flag {
+        takes: Takes::Switch(""),
         variable: Some("RUNG_DEBUG"),
         summary: "an error shows the calls that led to it",
         apply: |request, given, origin| {

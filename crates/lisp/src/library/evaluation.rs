@@ -317,7 +317,8 @@ pub(super) fn disassembled(lisp: &mut Lisp, a: &[Value]) -> Outcome<String> {
     Ok(match function.as_function().map(|function| &**function) {
         Some(Function::Closure(closure)) => {
             let code = &closure.code;
-            let mut text = format!("{shown}: {} registers\n", code.registers);
+            let runs = code.native.words();
+            let mut text = format!("{shown}: {} registers, {runs}\n", code.registers);
             for (pc, op) in code.ops.iter().enumerate() {
                 text += &format!("{pc:>5}  {op:?}\n");
             }

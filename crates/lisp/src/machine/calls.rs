@@ -378,7 +378,7 @@ impl Lisp {
     pub(super) fn tick(&mut self, code: &Code) -> Option<VersionRef> {
         self.native.tick = self.native.tick.wrapping_sub(1);
         if self.native.tick > STRIDE {
-            self.native.tick = STRIDE;
+            self.native.tick = self.stride();
             return self.sample(code);
         }
         code.native.version.get()

@@ -230,7 +230,7 @@ impl Machine {
                     pc = target as usize;
                     lisp.native.tick = lisp.native.tick.wrapping_sub(1);
                     if lisp.native.tick > STRIDE {
-                        lisp.native.tick = STRIDE;
+                        lisp.native.tick = lisp.stride();
                         let version = lisp.sample(&closure_of(&self.function).code);
                         if version.is_some() {
                             settle!();

@@ -37,7 +37,13 @@ pub fn lisp_reading(input: &str) -> (Lisp, Collected, Collected) {
         arguments: vec!["one".to_string(), "two".to_string()],
         ..Options::default()
     };
-    (Lisp::new(options), output, errors)
+    let mut lisp = Lisp::new(options);
+    // All tests hold for native code too: `RUNG_TEST_NATIVE=1 cargo nextest run -p rung-lisp`.
+    if std::env::var_os("RUNG_TEST_NATIVE").is_some() {
+        lisp.set_back_end(rung_native::back_end().unwrap());
+        lisp.hurry_native_code();
+    }
+    (lisp, output, errors)
 }
 
 /// The values of a text, printed and separated by spaces.
