@@ -138,6 +138,8 @@ pub trait BackEnd {
 #[derive(Default)]
 pub struct Forge {
     pub(crate) back_end: Option<Rc<dyn BackEnd>>,
+    /// In boxes, because native code has their addresses.
+    #[allow(clippy::vec_box)]
     pub(crate) versions: Vec<Box<Version>>,
     /// How many calls and backward jumps until the next sample.
     pub(crate) tick: u32,

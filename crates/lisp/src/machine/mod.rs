@@ -6,7 +6,6 @@
 //! `Lisp::multiple` is set all of them are in `Lisp::extra`.
 
 mod arithmetic;
-#[allow(unsafe_code)]
 mod bridge;
 mod calls;
 mod execute;
