@@ -33,8 +33,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use rung_lisp::code::Code;
 use rung_lisp::machine_code::{BackEnd, Guess};
 
-/// Longer functions are left to the bytecode: a translation takes a millisecond for 300
-/// instructions, and no hot loop of the benchmarks has more than 400.
+/// Longer functions are left to the bytecode, so that no translation is felt. Chosen, not measured.
 const MOST_INSTRUCTIONS: usize = 3000;
 
 struct Cranelift {

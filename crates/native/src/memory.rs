@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-/// So many bytes of machine code one Lisp may have: some ten thousand functions.
+/// So many bytes of machine code one Lisp may have.
 const MOST: usize = 64 << 20;
 
 /// A mapping is this large, or as large as what it is made for.

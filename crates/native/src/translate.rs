@@ -2,7 +2,7 @@
 //!
 //! What is known of the registers at the beginning of a block is what holds on all paths to it. A
 //! path from below changes what was taken to hold, so passes are made until nothing changes; what
-//! is known only shrinks, and three passes are the rule.
+//! is known only shrinks, so that they end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
