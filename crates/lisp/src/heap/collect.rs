@@ -272,6 +272,7 @@ mod tests {
             locals: Vec::new(),
             lambda_list: NIL,
             documentation: NIL,
+            native: Default::default(),
         };
         let captures = Ref::new(Captures { values, siblings: None });
         let closure = crate::code::Closure { code: Ref::new(code), captures };
