@@ -10,11 +10,8 @@ fn main() {
     let work = move || {
         let native_stack = 200 << 20;
         let mut lisp = Lisp::new(Options { native_stack, arguments: own, ..Options::default() });
-        let off = std::env::var("RUNG_NATIVE").is_ok_and(|word| word == "off");
-        match rung_native::back_end() {
-            Ok(back_end) if !off => lisp.set_back_end(back_end),
-            Ok(_) => {}
-            Err(reason) => eprintln!("no native code: {reason}"),
+        if std::env::var("RUNG_NATIVE").as_deref() != Ok("off") {
+            lisp.set_back_end(rung_native::back_end());
         }
         let result = match &arguments[..] {
             [flag, forms @ ..] if flag == "-e" => forms.iter().try_for_each(|form| {

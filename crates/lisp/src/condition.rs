@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use rung_base::ErrorKind;
 
 use crate::heap::Ref;
+use crate::machine::Lot;
 use crate::object::Object;
 use crate::source::Span;
 use crate::symbol::{self, Symbol};
@@ -30,9 +31,9 @@ pub enum EscapeKind {
     /// A condition that no handler took; on its way to the embedder.
     Unhandled(Value),
     /// `return-from` or `go` to the exit of that number, at that label.
-    Exit { id: u64, label: u32, values: Vec<Value> },
+    Exit { id: u64, label: u32, values: Lot },
     /// `throw`.
-    Throw { tag: Value, values: Vec<Value> },
+    Throw { tag: Value, values: Lot },
     /// `quit`; with `abort`, without clean-ups.
     Quit { code: i32, abort: bool },
     /// Ctrl-C.
@@ -211,6 +212,11 @@ impl Escape {
             condition.span.set(span);
         }
         self
+    }
+
+    /// Whether it only leads elsewhere: no handler is asked.
+    pub(crate) fn only_leaves(&self) -> bool {
+        matches!(*self.0, EscapeKind::Exit { .. } | EscapeKind::Throw { .. })
     }
 
     /// The condition in an error that no handler has seen yet.

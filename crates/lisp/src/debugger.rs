@@ -11,6 +11,7 @@ use std::rc::Rc;
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
 use crate::embed::Next;
 use crate::lisp::Lisp;
+use crate::machine::Lot;
 use crate::offer::Offer;
 use crate::package::CL;
 use crate::report::Unhandled;
@@ -277,7 +278,7 @@ impl Lisp {
     /// To the level below, or to the prompt.
     fn leave_level(&self) -> Escape {
         match self.levels.iter().rev().nth(1) {
-            Some(tag) => EscapeKind::Throw { tag: tag.clone(), values: vec![NIL] }.into(),
+            Some(tag) => EscapeKind::Throw { tag: tag.clone(), values: Lot::of(vec![NIL]) }.into(),
             None => EscapeKind::Abort.into(),
         }
     }

@@ -82,8 +82,9 @@ pub struct Lisp {
     /// Whether the last call gave other than one value; they are in `extra`.
     pub(crate) multiple: bool,
     pub(crate) extra: Vec<Value>,
-    /// Dynamic bindings: the symbols and the values they hide.
-    pub(crate) bindings: Vec<(Symbol, Value)>,
+    /// Dynamic bindings: the symbols, and the values that they hide.
+    pub(crate) bindings: Vec<Symbol>,
+    pub(crate) hidden: Vec<Value>,
     pub(crate) controls: Vec<Control>,
     pub(crate) next_exit: u64,
     pub(crate) stacks: Vec<Stacks>,
@@ -205,6 +206,7 @@ impl Lisp {
             multiple: false,
             extra: Vec::new(),
             bindings: Vec::new(),
+            hidden: Vec::new(),
             controls: Vec::new(),
             next_exit: 0,
             stacks: Vec::new(),

@@ -127,17 +127,23 @@ pub trait BackEnd {
         code: &Code,
         met: &BTreeMap<u32, Guess>,
         version: usize,
-    ) -> Result<*const u8, String>;
+    ) -> Result<Translated, String>;
+}
 
+/// What a translation gives. Both stay where they are as long as the back end is there.
+pub struct Translated {
+    /// Where the function's code begins.
+    pub entry: *const u8,
     /// The function that enters native code from Rust: `extern "C"`, of the address of the code,
     /// the machine, the Lisp, the first register's number and the entry.
-    fn gate(&self) -> *const u8;
+    pub gate: *const u8,
 }
 
 /// The back end of a Lisp and the translations that it has made.
-#[derive(Default)]
 pub struct Forge {
     pub(crate) back_end: Option<Rc<dyn BackEnd>>,
+    /// What enters native code; null before the first translation.
+    pub(crate) gate: *const u8,
     /// In boxes, because native code has their addresses.
     #[allow(clippy::vec_box)]
     pub(crate) versions: Vec<Box<Version>>,
@@ -145,6 +151,18 @@ pub struct Forge {
     pub(crate) tick: u32,
     /// Every call and backward jump is a sample, and the first one makes native code.
     pub(crate) eager: bool,
+}
+
+impl Default for Forge {
+    fn default() -> Forge {
+        Forge {
+            back_end: None,
+            gate: std::ptr::null(),
+            versions: Vec::new(),
+            tick: 0,
+            eager: false,
+        }
+    }
 }
 
 /// Every so many calls and backward jumps one is noted with its function.
@@ -162,9 +180,9 @@ const TRIES: u32 = 20;
 
 impl crate::Lisp {
     /// From now on functions that run often become native code. Embedders bring the back end,
-    /// since this crate has none.
+    /// since this crate has none. The first one stays: code that it made may be running.
     pub fn set_back_end(&mut self, back_end: Rc<dyn BackEnd>) {
-        self.native.back_end = Some(back_end);
+        self.native.back_end.get_or_insert(back_end);
     }
 
     /// Makes native code of a function when it first runs, for tests.
@@ -198,7 +216,10 @@ impl crate::Lisp {
         });
         let address = std::ptr::from_ref(&*version) as usize;
         match back_end.translate(code, &state.met.borrow(), address) {
-            Ok(entry) => version.entry = entry,
+            Ok(translated) => {
+                version.entry = translated.entry;
+                self.native.gate = translated.gate;
+            }
             Err(reason) => {
                 state.declined.replace(Some(reason));
                 state.tries.set(TRIES);

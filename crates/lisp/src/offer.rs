@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::lisp::Lisp;
+use crate::machine::Lot;
 use crate::native::{Body, SharedBody};
 use crate::package::{CL, PackageId};
 use crate::symbol;
@@ -67,7 +68,8 @@ impl Lisp {
                 Err(EscapeKind::Signal(condition).into())
             }
             Err(escape) => match *escape.0 {
-                EscapeKind::Throw { tag: thrown, mut values } if thrown.eql(&tag) => {
+                EscapeKind::Throw { tag: thrown, values } if thrown.eql(&tag) => {
+                    let mut values = values.into_values();
                     let rest = values.split_off(1);
                     let number = if let Value::Fixnum(n) = values[0] { n as usize } else { 0 };
                     Ok(Chosen { number, arguments: rest, condition })
@@ -84,6 +86,7 @@ impl Lisp {
         let chosen: SharedBody = Rc::new(move |_, arguments| {
             let number = Value::Fixnum(number as i64);
             let values = std::iter::once(number).chain(arguments.iter().cloned()).collect();
+            let values = Lot::of(values);
             Err(EscapeKind::Throw { tag: tag.clone(), values }.into())
         });
         let text = offer.report.to_string();

@@ -301,8 +301,7 @@ impl Translator<'_> {
             [(); 7].map(|()| self.b.create_block());
         self.b.set_cold_block(slow);
         let result = self.b.append_block_param(on, I64);
-        let no = self.b.ins().iconst(I64, 0);
-        let yes = self.b.ins().iconst(I64, 1);
+        let [no, yes] = [0, 1].map(|truth| self.b.ins().iconst(I64, truth));
         let same_tag = self.b.ins().icmp(IntCC::Equal, tag_x, tag_y);
         self.b.ins().brif(same_tag, alike, &[], on, &[no.into()]);
 

@@ -12,7 +12,7 @@ use crate::state::{Kind, Place};
 use crate::translate::{Translator, signature};
 use crate::words::{SECOND, TRUSTED};
 
-/// The function that enters native code: `BackEnd::gate`.
+/// The function that enters native code: `Translated::gate`.
 pub(crate) fn gate(isa: &dyn TargetIsa, builders: &mut FunctionBuilderContext) -> Function {
     let host = signature(isa.default_call_conv(), 5);
     let mut function = Function::with_name_signature(UserFuncName::default(), host);
@@ -30,19 +30,24 @@ pub(crate) fn gate(isa: &dyn TargetIsa, builders: &mut FunctionBuilderContext) -
     function
 }
 
+/// The first register of a call, and one after its last.
+fn arguments(op: Op) -> Option<(Register, Register)> {
+    match op {
+        Op::Call { base, count, .. } | Op::TailCall { base, count, .. } => {
+            Some((base, base + Register::from(count)))
+        }
+        Op::CallValue { base, count } | Op::TailCallValue { base, count } => {
+            Some((base, base + 1 + count))
+        }
+        Op::CallSaved { base, .. } => Some((base, base + 1)),
+        _ => None,
+    }
+}
+
 impl Translator<'_> {
     /// Translates a call. The registers above its window are the callee's, and hold nothing.
     pub(crate) fn call(&mut self, op: Op) {
-        let (first, above) = match op {
-            Op::Call { base, count, .. } | Op::TailCall { base, count, .. } => {
-                (base, base + Register::from(count))
-            }
-            Op::CallValue { base, count } | Op::TailCallValue { base, count } => {
-                (base, base + 1 + count)
-            }
-            Op::CallSaved { base, .. } => (base, base + 1),
-            _ => return self.step(),
-        };
+        let Some((first, above)) = arguments(op) else { return self.step() };
         self.poll();
         self.save_all();
         for at in usize::from(above)..self.state.len() {
@@ -117,7 +122,27 @@ impl Translator<'_> {
         let offset = self.b.ins().iconst(I64, i64::from(first));
         let base = self.b.ins().iadd(self.base, offset);
         self.room_for(code, base, slow);
-        // The frame that waits takes over the reference to its function.
+        self.push_frame(top, result);
+        if first == result {
+            self.count_body(function);
+        } else {
+            // The reference in the register becomes the machine's.
+            self.empty(result.into());
+        }
+        self.b.ins().store(TRUSTED, function, self.machine, LAYOUT.machine_function);
+        self.enter(code, base);
+    }
+
+    /// A register's slot, whose reference another place has taken over, holds nothing.
+    fn empty(&mut self, at: usize) {
+        let start = self.b.use_var(self.start);
+        let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
+        self.b.ins().store(TRUSTED, nil, start, Self::offset(at));
+    }
+
+    /// The running function waits in a frame for the result of a call.
+    fn push_frame(&mut self, top: Value, result: Register) {
+        // The frame takes over the reference to its function.
         let running = self.load(I64, self.machine, LAYOUT.machine_function);
         self.b.ins().store(TRUSTED, running, top, LAYOUT.frame_function);
         let none = self.b.ins().iconst(I64, 0);
@@ -136,16 +161,6 @@ impl Translator<'_> {
         let size = self.b.ins().iconst(I64, LAYOUT.frame_size);
         let top = self.b.ins().iadd(top, size);
         self.b.ins().store(TRUSTED, top, self.machine, LAYOUT.machine_top);
-        if first == result {
-            self.count_body(function);
-        } else {
-            // The reference in the register becomes the machine's.
-            let start = self.b.use_var(self.start);
-            let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
-            self.b.ins().store(TRUSTED, nil, start, Self::offset(result.into()));
-        }
-        self.b.ins().store(TRUSTED, function, self.machine, LAYOUT.machine_function);
-        self.enter(code, base);
     }
 
     /// Whether the registers of a function fit.
@@ -171,9 +186,8 @@ impl Translator<'_> {
         let running = self.load(I64, self.machine, LAYOUT.machine_function);
         let state = self.state.clone();
         // The function is in the register before, or in its symbol's cell.
-        let called = usize::from(first)
-            .checked_sub(1)
-            .filter(|_| matches!(self.op(), Op::TailCallValue { .. }));
+        let in_register = matches!(self.op(), Op::TailCallValue { .. });
+        let called = usize::from(first).checked_sub(1).filter(|_| in_register);
         if code.simple == Some(count) && !code.lines.is_empty() && called.is_none() {
             let [again, other] = [(); 2].map(|()| self.b.create_block());
             let same = self.b.ins().icmp(IntCC::Equal, function, running);
@@ -193,9 +207,7 @@ impl Translator<'_> {
         match called {
             None => self.count_body(function),
             Some(at) => {
-                let start = self.b.use_var(self.start);
-                let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
-                self.b.ins().store(TRUSTED, nil, start, Self::offset(at));
+                self.empty(at);
                 self.state[at] = Place::Slot(Kind::Immediate);
             }
         }
@@ -245,18 +257,10 @@ impl Translator<'_> {
     /// The machine makes the call: it has run, or native code goes on elsewhere, or stops.
     fn call_slowly(&mut self, first: Register, op: Op) {
         let answer = self.ask(HELPERS.call);
-        let [done, other, away, stop] = [(); 4].map(|()| self.b.create_block());
+        let [done, other] = [(); 2].map(|()| self.b.create_block());
         self.branch(answer, other, done);
         self.b.switch_to_block(other);
-        let jumps = self.compare(IntCC::UnsignedGreaterThan, answer, status::LAST as i64);
-        self.branch(jumps, away, stop);
-        self.b.switch_to_block(stop);
-        self.b.ins().return_(&[answer]);
-        self.b.switch_to_block(away);
-        let base = self.b.ins().uload32(TRUSTED, self.machine, LAYOUT.machine_base);
-        let zero = self.b.ins().iconst(I64, 0);
-        let arguments = [self.machine, self.lisp, base, zero];
-        self.b.ins().return_call_indirect(self.native, answer, &arguments);
+        self.jump_or_stop(answer, |this| this.b.ins().iconst(I64, 0));
         self.b.switch_to_block(done);
         self.find_start();
         // Where the result may be; what was above holds nothing.
@@ -279,6 +283,29 @@ impl Translator<'_> {
         self.resume_here();
     }
 
+    /// Native code goes on where a helper says, at an entry, or stops with its status.
+    fn jump_or_stop(&mut self, answer: Value, entry: impl FnOnce(&mut Self) -> Value) {
+        let [away, stop] = [(); 2].map(|()| self.b.create_block());
+        let jumps = self.compare(IntCC::UnsignedGreaterThan, answer, status::LAST as i64);
+        self.branch(jumps, away, stop);
+        self.b.switch_to_block(stop);
+        self.b.ins().return_(&[answer]);
+        self.b.switch_to_block(away);
+        let base = self.b.ins().uload32(TRUSTED, self.machine, LAYOUT.machine_base);
+        let entry = entry(self);
+        let arguments = [self.machine, self.lisp, base, entry];
+        self.b.ins().return_call_indirect(self.native, answer, &arguments);
+    }
+
+    /// A throw, or an exit out of a closure: native code goes on where it lands.
+    pub(crate) fn leave(&mut self) {
+        self.save_all();
+        let answer = self.ask(HELPERS.leave);
+        self.jump_or_stop(answer, |this| {
+            this.b.ins().uload32(TRUSTED, this.machine, LAYOUT.machine_pc)
+        });
+    }
+
     /// Closes the frame: its registers let go, the value goes where the caller wants it, and the
     /// caller goes on.
     pub(crate) fn return_from(&mut self, from: Register) {
@@ -288,9 +315,7 @@ impl Translator<'_> {
             self.free(at);
         }
         if self.state[from].counts() {
-            let start = self.b.use_var(self.start);
-            let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
-            self.b.ins().store(TRUSTED, nil, start, Self::offset(from));
+            self.empty(from);
         }
         let top = self.load(I64, self.machine, LAYOUT.machine_top);
         let floor = self.load(I64, self.machine, LAYOUT.machine_floor);
@@ -319,6 +344,11 @@ impl Translator<'_> {
         self.answer(status::RETURNED);
 
         self.b.switch_to_block(native);
+        self.go_on_in(caller, version);
+    }
+
+    /// Opens a frame that waited in native code, which goes on.
+    fn go_on_in(&mut self, caller: Value, version: Value) {
         self.b.ins().store(TRUSTED, caller, self.machine, LAYOUT.machine_top);
         let running = self.load(I64, self.machine, LAYOUT.machine_function);
         let function = self.load(I64, caller, LAYOUT.frame_function);

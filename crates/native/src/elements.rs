@@ -100,28 +100,30 @@ impl Translator<'_> {
                 let number = self.load(F64, element, 0);
                 self.put_number(to, Kind::Double, number);
             }
-            Some(Guess::Fixnum) => {
-                let at = self.number(index, Kind::Fixnum);
-                let [packed, data] = self.window(places, array, at);
-                let found = self.load(I64, packed, places.window_kind);
-                let [byte, word, on] = [(); 3].map(|()| self.b.create_block());
-                let number = self.b.append_block_param(on, I64);
-                let bytes = self.compare(IntCC::Equal, found, window_kind::BYTES as i64);
-                self.branch(bytes, byte, word);
-                self.b.switch_to_block(byte);
-                let element = self.b.ins().iadd(data, at);
-                let read = self.b.ins().uload8(I64, TRUSTED, element, 0);
-                self.b.ins().jump(on, &[read.into()]);
-                self.b.switch_to_block(word);
-                let words = self.compare(IntCC::Equal, found, window_kind::FIXNUMS as i64);
-                self.guard(words);
-                let element = self.eighth(data, at);
-                let read = self.load(I64, element, 0);
-                self.b.ins().jump(on, &[read.into()]);
-                self.b.switch_to_block(on);
-                self.put_number(to, Kind::Fixnum, number);
-            }
+            Some(Guess::Fixnum) => self.fixnum(places, to, array, index),
         }
+    }
+
+    /// An element that is a byte or a fixnum.
+    fn fixnum(&mut self, places: &ArrayLayout, to: usize, array: usize, index: usize) {
+        let at = self.number(index, Kind::Fixnum);
+        let [packed, data] = self.window(places, array, at);
+        let found = self.load(I64, packed, places.window_kind);
+        let [byte, word, on] = [(); 3].map(|()| self.b.create_block());
+        let number = self.b.append_block_param(on, I64);
+        let bytes = self.compare(IntCC::Equal, found, window_kind::BYTES as i64);
+        self.branch(bytes, byte, word);
+        self.b.switch_to_block(byte);
+        let element = self.b.ins().iadd(data, at);
+        let read = self.b.ins().uload8(I64, TRUSTED, element, 0);
+        self.b.ins().jump(on, &[read.into()]);
+        self.b.switch_to_block(word);
+        self.expect_window(places, packed, window_kind::FIXNUMS);
+        let element = self.eighth(data, at);
+        let read = self.load(I64, element, 0);
+        self.b.ins().jump(on, &[read.into()]);
+        self.b.switch_to_block(on);
+        self.put_number(to, Kind::Fixnum, number);
     }
 
     pub(crate) fn set_element(&mut self, array: usize, index: usize, from: usize) {
@@ -166,8 +168,7 @@ impl Translator<'_> {
         self.b.ins().istore8(TRUSTED, number, element, 0);
         self.jump(on);
         self.b.switch_to_block(word);
-        let words = self.compare(IntCC::Equal, found, window_kind::FIXNUMS as i64);
-        self.guard(words);
+        self.expect_window(places, packed, window_kind::FIXNUMS);
         let element = self.eighth(data, at);
         self.b.ins().store(TRUSTED, number, element, 0);
         self.jump(on);

@@ -69,13 +69,13 @@ fn reads(op: Op, mut read: impl FnMut(Register)) {
         | Op::Bind { from, .. }
         | Op::SaveValues { from }
         | Op::Spread { from, .. } => read(from),
-        Op::MakeCell { at } | Op::OpenCatch { at, .. } => read(at),
         Op::ReadCell { cell, .. } => read(cell),
-        Op::WriteCell { cell, from } => [cell, from].into_iter().for_each(read),
         Op::Sibling { of, .. } if of != RUNNING => read(of),
-        Op::JumpIfNil { at, .. } | Op::JumpIfTrue { at, .. } | Op::JumpIfBound { at, .. } => {
-            read(at);
-        }
+        Op::MakeCell { at }
+        | Op::OpenCatch { at, .. }
+        | Op::JumpIfNil { at, .. }
+        | Op::JumpIfTrue { at, .. }
+        | Op::JumpIfBound { at, .. } => read(at),
         Op::Call { base, count, .. } | Op::TailCall { base, count, .. } => {
             (base..base + Register::from(count)).for_each(read);
         }
@@ -95,14 +95,14 @@ fn reads(op: Op, mut read: impl FnMut(Register)) {
         | Op::Subtract { a, b, .. }
         | Op::Multiply { a, b, .. }
         | Op::Divide { a, b, .. }
-        | Op::Cons { a, b, .. } => [a, b].into_iter().for_each(read),
-        Op::Aref { array, index, .. } => [array, index].into_iter().for_each(read),
+        | Op::Cons { a, b, .. }
+        | Op::Aref { array: a, index: b, .. }
+        | Op::WriteCell { cell: a, from: b }
+        | Op::SetCar { pair: a, from: b }
+        | Op::SetCdr { pair: a, from: b }
+        | Op::Leave { exit: a, from: b, .. }
+        | Op::Throw { tag: a, from: b } => [a, b].into_iter().for_each(read),
         Op::SetAref { array, index, from } => [array, index, from].into_iter().for_each(read),
-        Op::SetCar { pair, from } | Op::SetCdr { pair, from } => {
-            [pair, from].into_iter().for_each(read);
-        }
-        Op::Leave { exit, from, .. } => [exit, from].into_iter().for_each(read),
-        Op::Throw { tag, from } => [tag, from].into_iter().for_each(read),
         _ => {}
     }
 }

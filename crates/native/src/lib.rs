@@ -21,7 +21,7 @@ mod state;
 mod translate;
 mod words;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -31,10 +31,17 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use rung_lisp::code::Code;
-use rung_lisp::machine_code::{BackEnd, Guess};
+use rung_lisp::machine_code::{BackEnd, Guess, Translated};
 
 /// Longer functions are left to the bytecode, so that no translation is felt. Chosen, not measured.
 const MOST_INSTRUCTIONS: usize = 3000;
+
+/// A back end, which nothing is done for before the first function is hot: most runs end before.
+struct Lazily {
+    processor: &'static str,
+    most: usize,
+    made: OnceCell<Result<Cranelift, String>>,
+}
 
 struct Cranelift {
     isa: OwnedTargetIsa,
@@ -43,35 +50,54 @@ struct Cranelift {
     builders: RefCell<FunctionBuilderContext>,
 }
 
-/// A back end for this processor, or why there is none.
-pub fn back_end() -> Result<Rc<dyn BackEnd>, String> {
-    let mut flags = settings::builder();
-    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
-    for (name, value) in [
-        ("opt_level", "speed"),
-        ("enable_verifier", verify),
-        // Tail calls want them.
-        ("preserve_frame_pointers", "true"),
-    ] {
-        flags.set(name, value).map_err(|error| error.to_string())?;
+/// A back end for this processor. Where Cranelift does not know it, or the system refuses memory
+/// for machine code, it translates nothing and says why.
+pub fn back_end() -> Rc<dyn BackEnd> {
+    back_end_of(std::env::consts::ARCH, memory::MOST)
+}
+
+/// A back end for a processor, with so many bytes of machine code at most: for tests of what
+/// happens where there is none.
+#[doc(hidden)]
+pub fn back_end_of(processor: &'static str, most: usize) -> Rc<dyn BackEnd> {
+    Rc::new(Lazily { processor, most, made: OnceCell::new() })
+}
+
+impl Lazily {
+    fn made(&self) -> &Result<Cranelift, String> {
+        self.made.get_or_init(|| Cranelift::new(self.processor, self.most))
     }
-    let name = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let isa = cranelift_codegen::isa::lookup_by_name(&name)
-        .map_err(|error| format!("Cranelift knows no {}: {error}", std::env::consts::ARCH))?
-        .finish(settings::Flags::new(flags))
-        .map_err(|error| error.to_string())?;
-    let mut made = Cranelift {
-        isa,
-        memory: memory::Memory::default(),
-        gate: std::ptr::null(),
-        builders: RefCell::default(),
-    };
-    let gate = calls::gate(&*made.isa, &mut made.builders.borrow_mut());
-    made.gate = made.finish(gate)?;
-    Ok(Rc::new(made))
 }
 
 impl Cranelift {
+    fn new(processor: &str, most: usize) -> Result<Cranelift, String> {
+        let mut flags = settings::builder();
+        let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+        for (name, value) in [
+            ("opt_level", "speed"),
+            ("enable_verifier", verify),
+            // Tail calls want them.
+            ("preserve_frame_pointers", "true"),
+        ] {
+            flags.set(name, value).map_err(|error| error.to_string())?;
+        }
+        let unknown = || format!("Cranelift knows no {processor}");
+        let triple = format!("{processor}-unknown-linux-gnu").parse().map_err(|_| unknown())?;
+        let isa = cranelift_codegen::isa::lookup(triple)
+            .map_err(|_| unknown())?
+            .finish(settings::Flags::new(flags))
+            .map_err(|error| error.to_string())?;
+        let mut made = Cranelift {
+            isa,
+            memory: memory::Memory::of(most),
+            gate: std::ptr::null(),
+            builders: RefCell::default(),
+        };
+        let gate = calls::gate(&*made.isa, &mut made.builders.borrow_mut());
+        made.gate = made.finish(gate)?;
+        Ok(made)
+    }
+
     fn finish(&self, function: cranelift_codegen::ir::Function) -> Result<*const u8, String> {
         let mut context = Context::for_function(function);
         let compiled = context.compile(&*self.isa, &mut ControlPlane::default());
@@ -84,22 +110,19 @@ impl Cranelift {
     }
 }
 
-impl BackEnd for Cranelift {
+impl BackEnd for Lazily {
     fn translate(
         &self,
         code: &Code,
         met: &BTreeMap<u32, Guess>,
         version: usize,
-    ) -> Result<*const u8, String> {
+    ) -> Result<Translated, String> {
         if code.ops.len() > MOST_INSTRUCTIONS {
             return Err(format!("it has more than {MOST_INSTRUCTIONS} instructions"));
         }
-        let mut builders = self.builders.borrow_mut();
-        let function = translate::translate(code, met, version, &*self.isa, &mut builders)?;
-        self.finish(function)
-    }
-
-    fn gate(&self) -> *const u8 {
-        self.gate
+        let made = self.made().as_ref().map_err(String::clone)?;
+        let mut builders = made.builders.borrow_mut();
+        let function = translate::translate(code, met, version, &*made.isa, &mut builders)?;
+        Ok(Translated { entry: made.finish(function)?, gate: made.gate })
     }
 }

@@ -143,9 +143,9 @@ impl<'a> Translator<'a> {
         entries: &'a mut BTreeMap<usize, Vec<Place>>,
         isa: &dyn TargetIsa,
     ) -> Translator<'a> {
-        let registers = usize::from(source.code.registers);
-        let fixnums = (0..registers).map(|_| b.declare_var(I64)).collect();
-        let doubles = (0..registers).map(|_| b.declare_var(F64)).collect();
+        let mut variables =
+            |kind| (0..source.code.registers).map(|_| b.declare_var(kind)).collect::<Vec<_>>();
+        let (fixnums, doubles) = (variables(I64), variables(F64));
         let start = b.declare_var(I64);
         let host = isa.default_call_conv();
         let native = b.import_signature(signature(CallConv::Tail, 4));
@@ -180,6 +180,7 @@ impl<'a> Translator<'a> {
             single,
         };
         translator.find_start();
+        translator.plan_entries();
         translator.dispatch(number);
         translator
     }
@@ -197,8 +198,8 @@ impl<'a> Translator<'a> {
         self.b.def_var(self.start, start);
     }
 
-    /// Jumps to where the function is entered.
-    fn dispatch(&mut self, number: Value) {
+    /// Makes a block for each instruction at which the function is entered.
+    fn plan_entries(&mut self) {
         let ops = &self.source.code.ops;
         let first = self.b.create_block();
         self.reentries.insert(0, first);
@@ -219,6 +220,11 @@ impl<'a> Translator<'a> {
             let any = vec![Place::Slot(Kind::Any); usize::from(self.source.code.registers)];
             self.entries.insert(*pc, any);
         }
+    }
+
+    /// Jumps to where the function is entered.
+    fn dispatch(&mut self, number: Value) {
+        let ops = &self.source.code.ops;
         let nowhere = self.b.create_block();
         let table = (0..2 * ops.len()).map(|entry| {
             let pc = entry / 2;
@@ -511,64 +517,43 @@ impl<'a> Translator<'a> {
     /// Translates an instruction; whether the following one is reached from it.
     fn instruction(&mut self, op: Op) -> bool {
         match op {
-            Op::Jump { target } => {
-                self.edge(target as usize);
-                return false;
-            }
+            Op::Jump { target } => self.edge(target as usize),
             Op::Loop { target } => {
                 self.poll();
                 self.edge(target as usize);
-                return false;
             }
-            Op::JumpIfNil { at, target } => return self.jump_if(at, tag::NIL, true, target),
-            Op::JumpIfTrue { at, target } => return self.jump_if(at, tag::NIL, false, target),
-            Op::JumpIfBound { at, target } => return self.jump_if(at, tag::UNBOUND, false, target),
+            Op::JumpIfNil { at, target } => self.jump_if(at, tag::NIL, true, target),
+            Op::JumpIfTrue { at, target } => self.jump_if(at, tag::NIL, false, target),
+            Op::JumpIfBound { at, target } => self.jump_if(at, tag::UNBOUND, false, target),
             Op::Test { .. }
             | Op::TestSmall { .. }
             | Op::TestEq { .. }
             | Op::TestEql { .. }
-            | Op::TestValue { .. } => {
-                self.test(op);
-                return false;
-            }
+            | Op::TestValue { .. } => self.test(op),
             Op::Return { from } => {
                 self.b_single();
                 self.return_from(from);
-                return false;
             }
-            Op::ReturnValues { from } => {
-                self.return_from(from);
-                return false;
+            Op::ReturnValues { from } => self.return_from(from),
+            op if flow::is_call(op) => self.call(op),
+            Op::Leave { .. } | Op::Throw { .. } => self.leave(),
+            _ => {
+                self.plain(op);
+                return true;
             }
-            Op::Call { .. }
-            | Op::CallValue { .. }
-            | Op::CallSaved { .. }
-            | Op::TailCall { .. }
-            | Op::TailCallValue { .. } => {
-                self.call(op);
-                return false;
-            }
-            Op::Leave { .. } | Op::Throw { .. } => {
-                self.step();
-                self.answer(status::FAILED);
-                return false;
-            }
-            _ => self.plain(op),
         }
-        true
+        false
     }
 
     /// Jumps when a register's tag is that one, or is not.
-    fn jump_if(&mut self, at: Register, wanted: u8, equal: bool, target: u32) -> bool {
+    fn jump_if(&mut self, at: Register, wanted: u8, equal: bool, target: u32) {
         let (at, target) = (usize::from(at), target as usize);
         if matches!(self.state[at].kind(), Kind::Fixnum | Kind::Double) {
-            self.edge(if equal { self.pc + 1 } else { target });
-            return false;
+            return self.edge(if equal { self.pc + 1 } else { target });
         }
         let found = self.tag(at);
         let is = self.is(found, wanted);
         let (yes, no) = if equal { (target, self.pc + 1) } else { (self.pc + 1, target) };
         self.fork(is, yes, no);
-        false
     }
 }

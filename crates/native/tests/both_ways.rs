@@ -307,3 +307,55 @@ fn the_benchmarks_have_the_same_values() {
         assert_eq!(with, without, "{}", path.display());
     }
 }
+
+#[test]
+fn where_there_is_no_machine_code_the_bytecode_runs_everything_and_says_why() {
+    let text = "(defun f (x) (+ x 1)) (dotimes (i 5000) (f i))
+                (list (f 1) (subseq (with-output-to-string (*standard-output*) (disassemble 'f)) 28 62))";
+    let enough = 1 << 20;
+    for (processor, most, expected) in [
+        ("pdp11", enough, "(2 \"bytecode: Cranelift knows no pdp\")"),
+        (std::env::consts::ARCH, 0, "(2 \"bytecode: the native code of this\")"),
+    ] {
+        let (mut lisp, ..) = common::lisp(None);
+        lisp.set_back_end(rung_native::back_end_of(processor, most));
+        let values = lisp.eval_text("test.lisp", text).unwrap();
+        let printed = values.iter().map(|value| lisp.print(value)).collect::<Vec<_>>();
+        assert_eq!(printed, [expected]);
+    }
+}
+
+#[test]
+fn throws_and_exits_land_in_native_code_and_in_bytecode() {
+    check(&[
+        (
+            "(defun thrower (n) (if (= n 0) (throw 'out (values 1 2)) (thrower (- n 1))))
+             (defun catcher (n) (+ 1 (catch 'out (thrower n) 10)))
+             (let ((s 0)) (dotimes (i 100 s) (incf s (catcher 3))))",
+            "200",
+        ),
+        (
+            "(defun values-of (n) (multiple-value-list (catch 'out (if (> n 5) (throw 'out (values n 2 3)) n))))
+             (let ((l nil)) (dotimes (i 9 l) (setq l (values-of i))))",
+            "(8 2 3)",
+        ),
+        (
+            "(defun lost (n) (if (= n 7) (throw 'nowhere n) n))
+             (let ((s 0)) (dotimes (i 10 s) (incf s (handler-case (lost i) (control-error () 100)))))",
+            "138",
+        ),
+        (
+            "(defvar *d* 0)
+             (defun cleaner (n) (catch 'out (let ((*d* n)) (unwind-protect (throw 'out *d*) (incf *d*)
+               (when (= n 5) (throw 'out 'other))))))
+             (let ((l nil)) (dotimes (i 7 (list l *d*)) (push (cleaner i) l)))",
+            "((6 OTHER 4 3 2 1 0) 0)",
+        ),
+        (
+            "(defun inner (f n) (if (= n 0) (funcall f) (inner f (- n 1))))
+             (defun outer (n) (block b (+ 1 (inner (lambda () (return-from b n)) n))))
+             (let ((s 0)) (dotimes (i 50 s) (incf s (outer i))))",
+            "1225",
+        ),
+    ]);
+}

@@ -52,9 +52,7 @@ impl Session {
     /// or without the feature `native`, nothing changes: the bytecode runs everything.
     pub fn use_native_code(&mut self) {
         #[cfg(feature = "native")]
-        if let Ok(back_end) = rung_native::back_end() {
-            self.lisp.set_back_end(back_end);
-        }
+        self.lisp.set_back_end(rung_native::back_end());
     }
 
     /// The table of `--explain`: what ran where so far, and why not elsewhere.

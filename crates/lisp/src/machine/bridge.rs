@@ -14,9 +14,9 @@ use crate::code::{Closure, Code, Function, Op};
 use crate::condition::{Escape, Outcome};
 use crate::heap::{self, Ref};
 use crate::lisp::Lisp;
-use crate::machine_code::{Guess, NativeState, Version, status};
+use crate::machine_code::{NativeState, Version, status};
 use crate::object::{Cons, GeneralArray, Object};
-use crate::packed::{Packed, Window, window_kind};
+use crate::packed::{Packed, Window};
 use crate::symbol::{SymbolCell, SymbolTable};
 use crate::value::{NIL, Value};
 
@@ -238,27 +238,24 @@ fn find_arrays() -> Option<ArrayLayout> {
     })
 }
 
-/// What enters native code: see `BackEnd::gate`.
+/// What enters native code: see `Translated::gate`.
 type Gate = unsafe extern "C" fn(*const u8, *mut Machine, *mut Lisp, u64, u64) -> u64;
 
 impl Machine {
     /// Runs native code, the version that is noted, at an entry: twice the number of the
     /// instruction, and one more after a call of that very version. `None`: the bytecode goes on.
     pub(super) fn run_native(&mut self, lisp: &mut Lisp) -> Outcome<Option<Value>> {
-        let (Some(version), Some(back_end)) = (self.version, lisp.native.back_end.clone()) else {
-            self.version = None;
-            return Ok(None);
-        };
+        let Some(version) = self.version else { return Ok(None) };
         let entry = 2 * self.pc as u64 + u64::from(self.resumes);
         self.resumes = false;
         self.stacks.frames.reserve(64);
         self.publish(lisp);
         let (address, base) = (version.entry, self.base as u64);
-        // SAFETY: the gate is a function of this type, which the back end made and keeps, and so
-        // is the code of the version. Both work on this machine and this Lisp, which nobody else
-        // uses meanwhile, by pointers made here.
+        // SAFETY: there is a version, so the back end has made the gate, a function of this type,
+        // and the version's code; it keeps both, and the Lisp keeps it. They work on this machine
+        // and this Lisp, which nobody else uses meanwhile, by pointers made here.
         let status = unsafe {
-            let gate = std::mem::transmute::<*const u8, Gate>(back_end.gate());
+            let gate = std::mem::transmute::<*const u8, Gate>(lisp.native.gate);
             gate(address, self, lisp, base, entry)
         };
         self.settle_after(lisp, status)
@@ -333,85 +330,6 @@ impl Machine {
         };
         self.function = frame.function;
     }
-
-    /// What holds a packed array now will do so wherever the function asks it for elements: noted
-    /// at once, since a translation learns of one instruction at a time otherwise.
-    fn note_arrays(&self, code: &Code) {
-        let mut met = code.native.met.borrow_mut();
-        for (pc, op) in code.ops.iter().enumerate() {
-            let (Op::Aref { array, .. } | Op::SetAref { array, .. }) = *op else { continue };
-            let is_it = |local: &crate::code::Local| {
-                let there = local.from as usize..=local.to as usize;
-                local.register == array && there.contains(&pc) && there.contains(&self.pc)
-            };
-            if code.locals.iter().any(is_it) && !met.contains_key(&(pc as u32)) {
-                match self.met_array(array) {
-                    Guess::Any => {}
-                    guess => drop(met.insert(pc as u32, guess)),
-                }
-            }
-        }
-    }
-
-    /// The kind of numbers in a packed array whose window opens.
-    fn met_array(&self, register: u16) -> Guess {
-        let array = &self.stacks.values[self.base + register as usize];
-        match array.as_packed().and_then(Packed::open) {
-            Some(window_kind::DOUBLES) => Guess::Double,
-            Some(_) => Guess::Fixnum,
-            None => Guess::Any,
-        }
-    }
-
-    /// What kinds of numbers an instruction meets now; none where it computes nothing.
-    fn met(&self, op: Op) -> Option<Guess> {
-        let kind = |register: u16| match &self.stacks.values[self.base + register as usize] {
-            Value::Fixnum(_) => Guess::Fixnum,
-            Value::Double(_) => Guess::Double,
-            _ => Guess::Any,
-        };
-        let both = |a: u16, b: u16| match (kind(a), kind(b)) {
-            (Guess::Any, _) | (_, Guess::Any) => Guess::Any,
-            (Guess::Fixnum, Guess::Fixnum) => Guess::Fixnum,
-            _ => Guess::Double,
-        };
-        let fits = |result: Option<i64>| match result {
-            Some(_) => Guess::Fixnum,
-            None => Guess::Any,
-        };
-        let fixnum = |register: u16| self.stacks.values[self.base + register as usize].as_fixnum();
-        // Two fixnums that stopped native code are too large, or their guess was another one.
-        let exact = |a: u16, b: u16, apply: fn(i64, i64) -> Option<i64>| match both(a, b) {
-            Guess::Fixnum => fits(fixnum(a).zip(fixnum(b)).and_then(|(x, y)| apply(x, y))),
-            other => other,
-        };
-        Some(match op {
-            Op::Add { a, b, .. } => exact(a, b, i64::checked_add),
-            Op::Subtract { a, b, .. } => exact(a, b, i64::checked_sub),
-            Op::Multiply { a, b, .. } => exact(a, b, i64::checked_mul),
-            Op::Divide { a, b, .. } => match both(a, b) {
-                Guess::Double if kind(a) == kind(b) => Guess::Double,
-                _ => Guess::Any,
-            },
-            Op::Test { a, b, .. } => match kind(a) == kind(b) {
-                true => kind(a),
-                false => Guess::Any,
-            },
-            Op::AddSmall { a, value, .. } => match fixnum(a) {
-                Some(x) => fits(x.checked_add(i64::from(value))),
-                None => kind(a),
-            },
-            Op::TestSmall { a, .. } | Op::TestValue { a, .. } => kind(a),
-            Op::Aref { array, .. } => self.met_array(array),
-            Op::SetAref { array, from, .. } => match self.met_array(array) {
-                met if met == kind(from) => met,
-                _ => Guess::Any,
-            },
-            // Ctrl-C.
-            Op::Loop { .. } | Op::Call { .. } | Op::TailCall { .. } => return None,
-            _ => Guess::Any,
-        })
-    }
 }
 
 /// What native code calls.
@@ -421,6 +339,9 @@ pub struct Helpers {
     pub call: usize,
     /// The same arguments: an instruction that is neither call, jump nor test. A status.
     pub step: usize,
+    /// The same arguments: an instruction that leaves to somewhere. A status, or where to jump, at
+    /// the entry that is noted.
+    pub leave: usize,
     /// The same arguments: a test; 0, 1, or `FAILED`.
     pub test: usize,
     /// `(tag, reference)`: nothing refers to the body any more.
@@ -433,6 +354,7 @@ pub struct Helpers {
 pub static HELPERS: std::sync::LazyLock<Helpers> = std::sync::LazyLock::new(|| Helpers {
     call: call as *const () as usize,
     step: step as *const () as usize,
+    leave: leave as *const () as usize,
     test: test as *const () as usize,
     release: release as *const () as usize,
     open: open as *const () as usize,
@@ -536,6 +458,28 @@ unsafe extern "C" fn step(
     let (machine, lisp, op) = unsafe { stopped(machine, lisp, version, base, pc) };
     let outcome = machine.step(lisp, op, base as usize).map(|()| status::DONE);
     machine.verdict(outcome)
+}
+
+/// A throw or an exit that lands in this run need not leave native code, which took longer than the
+/// escape.
+unsafe extern "C" fn leave(
+    machine: *mut Machine,
+    lisp: *mut Lisp,
+    version: VersionRef,
+    base: u64,
+    pc: u64,
+) -> u64 {
+    // SAFETY: by the contract of helpers.
+    let (machine, lisp, op) = unsafe { stopped(machine, lisp, version, base, pc) };
+    let outcome = match machine.step(lisp, op, base as usize) {
+        Err(escape) if escape.only_leaves() => machine.land(lisp, escape),
+        outcome => outcome,
+    };
+    let outcome = outcome.map(|()| {
+        machine.bridge.pc = 2 * machine.pc as u32;
+        machine.called(false)
+    });
+    machine.answer(lisp, outcome)
 }
 
 unsafe extern "C" fn test(

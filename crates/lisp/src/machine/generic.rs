@@ -12,13 +12,6 @@ use crate::value::Value;
 
 use super::Machine;
 
-/// What a call of a generic function comes to.
-enum Found {
-    Function(Ref<Function>),
-    /// It has been done.
-    Value(Value),
-}
-
 impl Machine {
     /// As `call`, of a generic function.
     pub(super) fn call_generic(
@@ -29,12 +22,9 @@ impl Machine {
         count: usize,
         result: usize,
     ) -> Outcome<()> {
-        match self.found(lisp, function, first, count)? {
-            Found::Function(found) => self.call(lisp, found, first, count, result),
-            Found::Value(value) => {
-                self.stacks.values[result] = value;
-                Ok(())
-            }
+        match self.found(lisp, function, first, count, result)? {
+            Some(found) => self.call(lisp, found, first, count, result),
+            None => Ok(()),
         }
     }
 
@@ -46,32 +36,41 @@ impl Machine {
         first: usize,
         count: usize,
     ) -> Outcome<Option<Value>> {
-        match self.found(lisp, function, first, count)? {
-            Found::Function(found) => self.tail_call(lisp, found, first, count),
-            Found::Value(value) => Ok(Some(value)),
+        match self.found(lisp, function, first, count, first)? {
+            Some(found) => self.tail_call(lisp, found, first, count),
+            None => Ok(Some(std::mem::take(&mut self.stacks.values[first]))),
         }
     }
 
+    /// The function that a call comes to; none: it has been done, its value is in `result`.
     fn found(
         &mut self,
         lisp: &mut Lisp,
         function: &Ref<Function>,
         first: usize,
         count: usize,
-    ) -> Outcome<Found> {
+        result: usize,
+    ) -> Outcome<Option<Ref<Function>>> {
         self.note_site(lisp);
         lisp.multiple = false;
         lisp.frames_left = self.frame_limit - self.stacks.frames.len().min(self.frame_limit);
         let arguments = &self.stacks.values[first..first + count];
-        let value = match lisp.dispatch(function, arguments)? {
-            Answer::Runs(Effective::Function(found)) => return Ok(Found::Function(found)),
-            Answer::Runs(Effective::Read(at)) => lisp.read_slot(&arguments[0], at)?,
-            Answer::Runs(Effective::Write(at)) => write_slot(&arguments[1], at, &arguments[0]),
-            Answer::NoMethod => lisp.no_method(function, arguments)?,
+        let outcome = match lisp.dispatch(function, arguments)? {
+            Answer::Runs(Effective::Function(found)) => return Ok(Some(found)),
+            Answer::Runs(Effective::Read(at)) => lisp.read_slot(&arguments[0], at),
+            Answer::Runs(Effective::Write(at)) => Ok(write_slot(&arguments[1], at, &arguments[0])),
+            Answer::NoMethod => lisp.no_method(function, arguments),
         };
-        for argument in &mut self.stacks.values[first..first + count] {
-            argument.release();
+        // The outcome as it came: see `call_native`.
+        if outcome.is_ok() {
+            for argument in &mut self.stacks.values[first..first + count] {
+                argument.release();
+            }
         }
-        Ok(Found::Value(value))
+        match outcome {
+            Ok(value) => self.stacks.values[result].put(value),
+            Err(escape) => return Err(escape),
+        }
+        Ok(None)
     }
 }

@@ -10,6 +10,7 @@ mod bridge;
 mod calls;
 mod execute;
 mod generic;
+mod met;
 mod step;
 mod unwind;
 
@@ -42,8 +43,8 @@ pub(crate) struct Frame {
     result: u32,
 }
 
-/// Values kept while something else runs.
-pub(crate) struct Lot {
+/// Values kept while something else runs, or on their way to somewhere. One is the rule.
+pub struct Lot {
     first: Value,
     /// All values, unless there is just the first.
     all: Option<Vec<Value>>,
@@ -63,7 +64,13 @@ impl Lot {
         self.first
     }
 
-    fn into_values(self) -> Vec<Value> {
+    /// These.
+    pub(crate) fn of(values: Vec<Value>) -> Lot {
+        let first = values.first().cloned().unwrap_or_default();
+        Lot { first, all: (values.len() != 1).then_some(values) }
+    }
+
+    pub(crate) fn into_values(self) -> Vec<Value> {
         self.all.unwrap_or_else(|| vec![self.first])
     }
 }
@@ -194,15 +201,26 @@ impl Lisp {
 
     /// Binds a dynamic variable until `unbind_to`.
     pub(crate) fn bind(&mut self, symbol: crate::symbol::Symbol, value: Value) {
-        let old = std::mem::replace(&mut self.symbols[symbol].value, value);
-        self.bindings.push((symbol, old));
+        self.bindings.push(symbol);
+        self.hidden.push(value);
+        self.swap_binding(symbol);
+    }
+
+    /// Swaps a dynamic variable's value and the last one that is hidden, where they are: a pair of
+    /// symbol and value on the way there is copied in pieces, which the processor waits for.
+    #[inline]
+    fn swap_binding(&mut self, symbol: crate::symbol::Symbol) {
+        if let Some(hidden) = self.hidden.last_mut() {
+            std::mem::swap(&mut self.symbols[symbol].value, hidden);
+        }
     }
 
     /// Undoes bindings until so many are left.
     pub(crate) fn unbind_to(&mut self, count: usize) {
         while self.bindings.len() > count {
-            if let Some((symbol, old)) = self.bindings.pop() {
-                self.symbols[symbol].value = old;
+            if let Some(symbol) = self.bindings.pop() {
+                self.swap_binding(symbol);
+                self.hidden.truncate(self.bindings.len());
             }
         }
     }
@@ -252,17 +270,21 @@ impl Machine {
             match stopped {
                 Ok(Some(value)) => return Ok(value),
                 Ok(None) => {}
-                Err(escape) => {
-                    lisp.multiple = false;
-                    if self.version.take().is_some() {
-                        self.ops = self.code().ops.clone();
-                    }
-                    self.recover(lisp, escape)?;
-                    // Native code goes on where it has an entry there.
-                    self.version = self.code().native.version.get();
-                    self.resumes = false;
-                }
+                Err(escape) => self.land(lisp, escape)?,
             }
         }
+    }
+
+    /// Goes to where an escape leads in this run.
+    fn land(&mut self, lisp: &mut Lisp, escape: Escape) -> Outcome<()> {
+        lisp.multiple = false;
+        if self.version.take().is_some() {
+            self.ops = self.code().ops.clone();
+        }
+        self.recover(lisp, escape)?;
+        // Native code goes on where it has an entry there.
+        self.version = self.code().native.version.get();
+        self.resumes = false;
+        Ok(())
     }
 }

@@ -216,7 +216,7 @@ fn sibling(function: &Ref<Function>, index: u16) -> Value {
 
 /// The escape that leaves to an exit, or the error that it has been left already.
 fn leave(lisp: &mut Lisp, id: u64, label: u32, first: Value) -> Escape {
-    let values = lisp.take_values(first);
+    let values = Lot::take(lisp, first);
     if !lisp.is_open(id) {
         let text = "return-from: the block has been left already";
         return Escape::of(crate::symbol::CONTROL_ERROR, text);

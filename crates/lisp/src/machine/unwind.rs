@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value};
 
-use super::{Machine, Pending};
+use super::{Lot, Machine, Pending};
 
 /// So many frames are remembered: a deep recursion repeats itself.
 const FRAMES_KEPT: usize = 50;
@@ -84,7 +84,7 @@ impl Machine {
                     self.pc = *target as usize;
                     let at = self.base + *to as usize;
                     if let EscapeKind::Throw { values, .. } = *escape.0 {
-                        self.stacks.values[at] = lisp.values(values);
+                        self.stacks.values[at] = values.restore(lisp);
                     }
                     return Ok(());
                 }
@@ -131,7 +131,7 @@ impl Machine {
             lisp.controls.push(control);
         } else {
             let at = self.base + to as usize;
-            self.stacks.values[at] = lisp.values(values);
+            self.stacks.values[at] = values.restore(lisp);
         }
     }
 
@@ -237,7 +237,7 @@ impl Lisp {
 
     /// The escape that throws to a tag, or the error that nobody catches it.
     pub(crate) fn throw(&mut self, tag: Value, first: Value) -> Escape {
-        let values = self.take_values(first);
+        let values = Lot::take(self, first);
         let catches = |control: &Control| matches!(&control.kind, ControlKind::Catch { tag: caught, .. } if caught.eql(&tag));
         if !self.controls.iter().rev().any(catches) {
             let text = format!("throw: nobody catches {}", self.brief(&tag));

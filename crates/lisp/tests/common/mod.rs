@@ -40,7 +40,7 @@ pub fn lisp_reading(input: &str) -> (Lisp, Collected, Collected) {
     let mut lisp = Lisp::new(options);
     // All tests hold for native code too: `RUNG_TEST_NATIVE=1 cargo nextest run -p rung-lisp`.
     if std::env::var_os("RUNG_TEST_NATIVE").is_some() {
-        lisp.set_back_end(rung_native::back_end().unwrap());
+        lisp.set_back_end(rung_native::back_end());
         lisp.hurry_native_code();
     }
     (lisp, output, errors)

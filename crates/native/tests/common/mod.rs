@@ -46,7 +46,7 @@ pub fn lisp(native: Option<bool>) -> (Lisp, Collected, Collected) {
     };
     let mut lisp = Lisp::new(options);
     if let Some(eager) = native {
-        lisp.set_back_end(rung_native::back_end().unwrap());
+        lisp.set_back_end(rung_native::back_end());
         if eager {
             lisp.hurry_native_code();
         }
