@@ -64,10 +64,17 @@ impl Translator<'_> {
 
     /// A register's number, of a kind that is known or made sure of.
     pub(crate) fn number(&mut self, at: usize, kind: Kind) -> Value {
-        if self.state[at].kind() != kind {
-            let found = self.tag(at);
+        let known = self.state[at].kind();
+        if known != kind {
             let wanted = if kind == Kind::Double { tag::DOUBLE } else { tag::FIXNUM };
-            let is = self.is(found, wanted);
+            let is = match known {
+                // The slot of a number of the other kind may hold what was there before.
+                Kind::Fixnum | Kind::Double => self.b.ins().iconst(I64, 0),
+                Kind::Any | Kind::Immediate => {
+                    let found = self.tag(at);
+                    self.is(found, wanted)
+                }
+            };
             self.guard(is);
             self.load_number(at, kind);
         } else if let Place::Slot(_) = self.state[at] {

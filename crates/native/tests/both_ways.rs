@@ -235,6 +235,29 @@ fn packed_vectors_are_read_and_written_where_they_stand() {
 }
 
 #[test]
+fn a_number_of_the_other_kind_is_not_what_its_slot_held_before() {
+    check(&[
+        (
+            "(defun less (x y) (if (and (integerp x) (< 3 x 99)) (less (- x 3) y) y))
+             (defun f (a b)
+               (let ((c 0) (l nil) (v (make-array 2 :element-type 'double-float :initial-element 1d0)))
+                 (loop repeat 9 do (setq b c
+                   a (+ (aref v (mod b 2)) (if (> (if (eql c b) a 5) (less 3 a)) (if (consp l) 0.25d0 b)
+                                             (setf (aref v 0) 1)))))
+                 (list a b v)))
+             (list (f 1 2) (f 1 2) (f 0.5d0 3) (f 5 5))",
+            "((2.0 0 #d(1.0 1.0)) (2.0 0 #d(1.0 1.0)) (2.0 0 #d(1.0 1.0)) (2.0 0 #d(1.0 1.0)))",
+        ),
+        (
+            "(defun at (v i) (let ((k 1)) (dotimes (n 3) (setq k (svref v k)))
+               (handler-case (svref v (setq k (* i 0.5d0))) (error () k))))
+             (list (at (vector 0 1 2) 1) (at (vector 0 1 2) 2) (at (vector 0 1 2) 3))",
+            "(0.5 1.0 1.5)",
+        ),
+    ]);
+}
+
+#[test]
 fn an_endless_native_loop_is_interrupted() {
     for text in [
         "(defun spin () (let ((n 0)) (loop (press n) (setq n (logand (+ n 1) 1023))))) (spin)",
