@@ -178,7 +178,7 @@ impl Request {
         let origin = settings.device.origin.clone();
         match &settings.device.value {
             DeviceChoice::Named(name) if !settings.portable.value => {
-                let refused = !settings.gpu.value && is_flag(&settings.gpu.origin);
+                let refused = !settings.gpu.value && rank(&settings.gpu.origin) >= rank(&origin);
                 if refused && is_flag(&origin) {
                     let text = format!("--no-gpu and --device={name} contradict each other");
                     return Err(Failure::usage(text));
@@ -198,6 +198,16 @@ impl Request {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// How much a setting of this origin counts; what nobody set counts least.
+fn rank(origin: &Origin) -> u32 {
+    match origin {
+        Origin::BuiltIn => 0,
+        Origin::File(..) => 1,
+        Origin::Environment(_) => 2,
+        Origin::Flag(_) => 3,
     }
 }
 
@@ -246,6 +256,16 @@ mod tests {
         let mut any = request(|s| s.device.set(DeviceChoice::Auto, Origin::Flag("--device")));
         any.settle().unwrap();
         assert!(any.settings.gpu.value);
+        // What is refused in the same file, or in a stronger place, stays refused.
+        let mut off = request(|s| {
+            s.device.set(DeviceChoice::Named("llvm".into()), Origin::File("rung.toml".into(), 2));
+            s.gpu.set(false, Origin::File("rung.toml".into(), 1));
+        });
+        off.settle().unwrap();
+        assert_eq!(
+            (off.settings.gpu.value, off.settings.device.value),
+            (false, DeviceChoice::Auto)
+        );
         let mut refused = request(|s| {
             s.device.set(DeviceChoice::Named("llvm".into()), Origin::Flag("--device"));
             s.gpu.set(false, Origin::Flag("--no-gpu"));
