@@ -308,7 +308,7 @@ fn situations_26_a_driver_that_refuses_a_kernel_is_a_decline_with_its_own_text()
 /// down was not told.
 #[test]
 fn what_comes_home_without_a_kernel_is_counted_and_may_be_forbidden() {
-    let mut ladder = eager(lavapipe());
+    let mut ladder = eager(card::device());
     let here = array(ElementType::F32, &[64, 64]);
     let there = match call(&mut ladder, "abs", values(&[&here])) {
         Value::Array(array) => array,
