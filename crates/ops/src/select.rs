@@ -323,9 +323,10 @@ fn truths(a: &Array) -> Result<Vec<bool>> {
     a.home()?;
     with_element!(a.element_type(), T => {
         let zero = T::default();
+        let what = || format!("which of {} elements are not zero", a.size());
         match a.as_slice::<T>() {
-            Some(x) => Ok(x.iter().map(|x| *x != zero).collect()),
-            None => Ok(elements::<T>(a)?.iter().map(|x| *x != zero).collect()),
+            Some(x) => memory::collected(x.iter().map(|x| *x != zero), what),
+            None => memory::collected(elements::<T>(a)?.iter().map(|x| *x != zero), what),
         }
     })
 }

@@ -310,10 +310,12 @@ fn situations_26_a_driver_that_refuses_a_kernel_is_a_decline_with_its_own_text()
 fn what_comes_home_without_a_kernel_is_counted_and_may_be_forbidden() {
     let mut ladder = eager(card::device());
     let here = array(ElementType::F32, &[64, 64]);
+    assert!(ladder.residency().unwrap().keep(&here).unwrap());
     let there = match call(&mut ladder, "abs", values(&[&here])) {
         Value::Array(array) => array,
         other => panic!("{other}"),
     };
+    assert!(ladder.residency().unwrap().holds(&there) && !there.is_home());
     let integer = || vec![Value::Array(there.clone()), Value::Keyword("i32".into())];
     ladder.on_decline = Some(rung_base::OnDecline::Error);
     let astype = table::find("astype").unwrap();
