@@ -189,10 +189,12 @@ impl Request {
                     settings.gpu.set(true, origin);
                 }
             }
-            DeviceChoice::Auto if is_flag(&origin) && !is_flag(&settings.gpu.origin) => {
-                if !settings.portable.value {
-                    settings.gpu.set(true, origin);
-                }
+            DeviceChoice::Auto
+                if is_flag(&origin)
+                    && !is_flag(&settings.gpu.origin)
+                    && !settings.portable.value =>
+            {
+                settings.gpu.set(true, origin);
             }
             DeviceChoice::None if is_flag(&origin) => settings.gpu.set(false, origin),
             _ => {}
