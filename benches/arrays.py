@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import page
 from arrays_cases import CASES, GROUPS
 
 REPEATS = 5
@@ -158,18 +159,6 @@ def heading(passes):
     )
 
 
-def write(text):
-    path = "docs/benchmarks.md"
-    begin, end = "<!-- begin: benches/arrays -->", "<!-- end: benches/arrays -->"
-    page = open(path).read()
-    if begin not in page:
-        page += f"\n## Array operations\n\n{begin}\n{end}\n"
-    before, rest = page.split(begin)
-    page = before + begin + "\n" + text + "\n" + end + rest.split(end)[1]
-    with open(path, "w") as out:
-        out.write(page)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="words, separated by commas, of which a case's name has one")
@@ -187,7 +176,7 @@ def main():
         text += "\n" + tables(cases, threads, options.passes)
     print(text)
     if options.write:
-        write(text)
+        page.write("arrays", text + "\n")
 
 
 if __name__ == "__main__":

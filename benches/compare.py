@@ -18,13 +18,12 @@ import sys
 import time
 
 import numpy
+import page
 
 REPEATS = 5
 SIZES = [64, 128, 256, 512, 1024]
 ELEMENTS = 1_500_000
 TARGET = pathlib.Path(os.environ["RUNG_TARGET"])
-PAGE = pathlib.Path("docs/benchmarks.md")
-BEGIN, END = "<!-- begin: benches/compare -->\n", "<!-- end: benches/compare -->\n"
 
 
 def output(*command):
@@ -150,16 +149,9 @@ def fib():
     return ["## The language, milliseconds", "", "Both compile to bytecode.", "", *table(head, [row])]
 
 
-def processor():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
-
-
 def main():
     commit = output("git", "rev-parse", "--short", "HEAD")[0]
-    host = f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    host = f"{page.processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
     lines = [
         f"Machine: {host}. Date: {datetime.date.today()}. Commit: {commit}.",
         "Command: `benches/compare --write`. One thread on both sides; median of "
@@ -171,11 +163,8 @@ def main():
     text = "\n".join(lines) + "\n"
     print(text)
     if "--write" in sys.argv[1:]:
-        page = PAGE.read_text()
-        before, rest = page.split(BEGIN)
-        after = rest.split(END)[1]
-        PAGE.write_text(before + BEGIN + text + END + after)
-        print(f"wrote {PAGE}", file=sys.stderr)
+        page.write("compare", text)
+        print("wrote docs/benchmarks.md", file=sys.stderr)
 
 
 main()

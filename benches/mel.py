@@ -11,10 +11,10 @@ import wave
 
 import librosa
 import numpy as np
+import page
 import torch
 import torchaudio
 
-BEGIN, END = "<!-- begin: benches/mel -->\n", "<!-- end: benches/mel -->\n"
 RATE, REPEATS = 16_000, 5
 SECONDS = (30, 600)
 METHODS = ("fft", "product", "melt:1", "melt:3")
@@ -163,7 +163,7 @@ def main():
     head = [
         f"Command: `benches/mel --write`. Whisper's 80 bands of synthetic speech, least of {REPEATS} runs in ms, in "
         f"brackets torchaudio's time over ours. torchaudio {torchaudio.__version__}, librosa {librosa.__version__}, mel_spec 0.5.0. "
-        f"{platform.machine()}, {processor()}, {time.strftime('%Y-%m-%d')}.",
+        f"{platform.machine()}, {page.processor()}, {time.strftime('%Y-%m-%d')}.",
         "",
         "| seconds | threads | fft | product | melt, q = 1 | melt, q = 3 | torchaudio | librosa | mel_spec (one thread) |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -190,21 +190,7 @@ def main():
     text = "\n".join(head + rows + more + fidelity(folder) + last + words(folder)) + "\n"
     print(text)
     if "--write" in sys.argv[2:]:
-        write(text)
-
-
-def processor():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "unknown processor"
-
-
-def write(text):
-    page = pathlib.Path("docs/benchmarks.md")
-    before, rest = page.read_text().split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    page.write_text(before + BEGIN + text + END + after)
+        page.write("mel", text)
 
 
 main()

@@ -11,8 +11,8 @@ import time
 
 import fpsample
 import numpy as np
+import page
 
-BEGIN, END = "<!-- begin: benches/points -->\n", "<!-- end: benches/points -->\n"
 REPEATS = 5
 # (scan, its first points or None for all, samples)
 CASES = [
@@ -138,7 +138,7 @@ def main():
     head = [
         f"Command: `benches/points --write`. Median of {REPEATS} repeats in turn, making the groups "
         f"included; fpsample has one thread. fpsample {fpsample_version()}, the best of its exact samplers (kdline with h of 3, 5, "
-        f"7, 9, kdtree); both on f32. {platform.machine()}, {processor()}, {time.strftime('%Y-%m-%d')}.",
+        f"7, 9, kdtree); both on f32. {platform.machine()}, {page.processor()}, {time.strftime('%Y-%m-%d')}.",
         "",
         "| points | samples | 1 thread, ms | 2 threads, ms | fpsample, ms | ratio, 1 thread | 2 threads "
         "| distances computed | bytes a point |",
@@ -147,7 +147,7 @@ def main():
     text = "\n".join(head + rows) + "\n"
     print(text)
     if "--write" in sys.argv[2:]:
-        write(text)
+        page.write("points", text)
         draw(growth(folder), "docs/points-growth.png")
 
 
@@ -155,20 +155,6 @@ def fpsample_version():
     from importlib.metadata import version
 
     return version("fpsample")
-
-
-def processor():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "unknown processor"
-
-
-def write(text):
-    page = pathlib.Path("docs/benchmarks.md")
-    before, rest = page.read_text().split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    page.write_text(before + BEGIN + text + END + after)
 
 
 main()

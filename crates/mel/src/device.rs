@@ -12,7 +12,6 @@ use rung_array::{Array, Number, SliceSpec};
 use rung_base::{Result, Shape};
 use rung_ops::round_trip::RoundTrip;
 use rung_ops::{Decline, Value};
-use std::cell::RefCell;
 
 /// A step's array, or why the device does not take it.
 type Step = Result<std::result::Result<Array, Decline>>;
@@ -27,35 +26,12 @@ macro_rules! taken {
     };
 }
 
-thread_local! {
-    /// The tables of the last rules: they stay on the device between calls.
-    static TABLES: RefCell<Vec<(Rules, Tables)>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Rules whose tables are kept.
-const KEPT: usize = 4;
-
 /// Cosines and sines (pairs, columns), and weights (columns, bands).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tables {
     pub cosines: Array,
     pub sines: Array,
     pub weights: Array,
-}
-
-fn tables(rules: &Rules, folded: &Folded) -> Result<Tables> {
-    let known = |all: &Vec<(Rules, Tables)>| {
-        all.iter().find(|(of, _)| of == rules).map(|(_, tables)| tables.clone())
-    };
-    if let Some(tables) = TABLES.with_borrow(known) {
-        return Ok(tables);
-    }
-    let tables = folded.tables()?;
-    TABLES.with_borrow_mut(|all| {
-        all.truncate(KEPT - 1);
-        all.insert(0, (*rules, tables.clone()));
-    });
-    Ok(tables)
 }
 
 /// The largest sum of a window's samples: its squares, summed over a million bins, are far below 2^128.
@@ -84,11 +60,11 @@ pub(crate) fn spectrograms(
     if farthest(samples) * plan.preset.sample_scale * plan.window.len() as f64 > FARTHEST {
         return Ok(Err(Decline::NoKernel("samples so large that energies may be no numbers")));
     }
-    let (trip, tables) = (&trip.strictly(), tables(rules, folded)?);
+    let (trip, tables) = (&trip.strictly(), folded.tables()?);
     let mut all = Vec::new();
     for at in 0..lengths.len() {
         let samples = signals::filled(rules, signals::row(samples, lengths, at))?;
-        let energies = taken!(energies(trip, plan, folded, &tables, &samples));
+        let energies = taken!(energies(trip, plan, folded, tables, &samples));
         let values = taken!(valued(trip, plan.preset.value, energies));
         all.push(laid(rules, values)?);
     }

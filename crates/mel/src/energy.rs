@@ -21,7 +21,7 @@ use rung_math::product::cell;
 use rung_math::{Cos, Sin, Unary};
 use std::f64::consts::{PI, TAU};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// How energies are computed. The bits are those of the method, whatever the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,6 +212,7 @@ pub(crate) struct Folded {
     /// (columns, bands): from squares to energies.
     weights: Vec<f32>,
     bands: usize,
+    tables: OnceLock<Box<Tables>>,
 }
 
 impl Folded {
@@ -285,7 +286,7 @@ impl Folded {
         let bands = preset.mels;
         let row = |column| (0..bands).map(move |band| weight(column, band) as f32);
         let weights = (0..columns).flat_map(row).collect();
-        Folded { pairs, cosines, sines, columns, weights, bands }
+        Folded { pairs, cosines, sines, columns, weights, bands, tables: OnceLock::new() }
     }
 
     /// Sums and differences of mirrored samples, in f32.
@@ -316,11 +317,19 @@ impl Folded {
         Ok([sums, Array::from_slice(&differences, shape)?])
     }
 
-    /// As arrays.
+    /// As arrays, which stay where they are, also on a device, as long as the plan.
     ///
     /// # Errors
     /// No memory.
-    pub(crate) fn tables(&self) -> Result<Tables> {
+    pub(crate) fn tables(&self) -> Result<&Tables> {
+        if let Some(tables) = self.tables.get() {
+            return Ok(tables.as_ref());
+        }
+        let made = Box::new(self.made_tables()?);
+        Ok(self.tables.get_or_init(|| made).as_ref())
+    }
+
+    fn made_tables(&self) -> Result<Tables> {
         let table = |numbers: &[f32], rows, columns| {
             Array::from_slice(numbers, Shape::new([rows, columns])?)
         };

@@ -322,6 +322,8 @@ fn what_comes_home_without_a_kernel_is_counted_and_may_be_forbidden() {
     let e = ladder.call(astype, integer(), &mut NoCaller).map(|_| ()).unwrap_err();
     let wanted = "astype on (64 64) brought 16.0 KiB home from the device: no kernel does this";
     assert_eq!(e.message(), wanted);
+    // A list of the elements is a read, which no program does without.
+    call(&mut ladder, "to-list", values(&[&there]));
     ladder.on_decline = None;
     call(&mut ladder, "nonzero", values(&[&there]));
     let table = ladder.calls.table(&|_| String::new());

@@ -48,7 +48,8 @@ impl Ladder {
             OnDecline::Warn => {
                 for (rung, decline) in declines {
                     if self.matters(*rung, decline) {
-                        self.warn_once(call, *rung, decline, caller);
+                        let text = format!("on the {}: {}", rung.name(), decline.text(*rung));
+                        self.warn_once(call.op, decline.code(), &text, caller);
                     }
                 }
                 Ok(())
@@ -81,12 +82,12 @@ impl Ladder {
         }
     }
 
-    fn warn_once(&mut self, call: &Call, rung: Rung, decline: &Decline, caller: &mut dyn Caller) {
+    /// Warns of an operation where it stands, once for each kind of reason.
+    fn warn_once(&mut self, op: &Op, code: &'static str, text: &str, caller: &mut dyn Caller) {
         let site = caller.site();
-        if self.warned.insert((call.op.name(), decline.code(), site)) {
+        if self.warned.insert((op.name(), code, site)) {
             let at = site.map_or_else(String::new, |site| format!("{}: ", caller.place(site)));
-            let (name, text) = (call.op.name(), decline.text(rung));
-            caller.warn(&format!("{at}la:{name} on the {}: {text}", rung.name()));
+            caller.warn(&format!("{at}{}{} {text}", op.package.prefix, op.name()));
         }
     }
 
@@ -105,8 +106,9 @@ impl Ladder {
         })
     }
 
-    /// Counts a call that ended without a rung, where it computed something or brought elements home; the
-    /// latter is a step down from the device.
+    /// Counts a call that ended without a rung, where it made an array or brought elements home. To do both is
+    /// a step down from the device, and so it is to write into what was there; a list or a number of an
+    /// array's elements is a read, which every program ends with.
     pub(super) fn judge_beside(
         &mut self,
         op: &'static Op,
@@ -120,18 +122,19 @@ impl Ladder {
         if !made && down == 0 {
             return Ok(());
         }
+        let is_step_down = down > 0 && (made || op.setf);
         let shapes: Vec<String> = watched.shapes.iter().map(ToString::to_string).collect();
         if self.counting {
             self.count_beside(op, watched, caller);
         }
         let text = || {
-            let (name, shapes, bytes) = (op.name(), shapes.join(" "), size(down));
-            format!("{name} on {shapes} brought {bytes} home from the device: no kernel does this")
+            let (shapes, bytes) = (shapes.join(" "), size(down));
+            format!("on {shapes} brought {bytes} home from the device: no kernel does this")
         };
         match self.on_decline.unwrap_or(self.settings.on_decline.value) {
-            OnDecline::Warn if down > 0 => caller.warn(&text()),
-            OnDecline::Error if down > 0 => {
-                let e = Error::new(ErrorKind::Declined, text());
+            OnDecline::Warn if is_step_down => self.warn_once(op, "home", &text(), caller),
+            OnDecline::Error if is_step_down => {
+                let e = Error::new(ErrorKind::Declined, format!("{} {}", op.name(), text()));
                 return Err(e.hint("--on-decline=ok runs it on the processor"));
             }
             _ => {}

@@ -95,13 +95,7 @@ impl OfPoints for Covering {
 }
 
 fn results<T: Coordinate>(found: &Found<T>) -> Result<Vec<Array>> {
-    let (all, shape) = (found.all(), Shape::vector(found.all().len()));
-    let indices = Array::build::<i64>(shape.clone(), |out| {
-        out.iter_mut().zip(all).for_each(|(out, (_, index))| *out = i64::from(*index));
-    })?;
-    let distances = Array::build::<T>(shape, |out| {
-        out.iter_mut().zip(all).for_each(|(out, (d, _))| *out = d.sqrt());
-    })?;
+    let [indices, distances] = super::record::arrays(found, Shape::vector(found.all().len()))?;
     let each = distances.as_slice::<T>().unwrap_or_default();
     let farthest = each.iter().fold(T::ZERO, |most, &d| if d > most { d } else { most });
     // In the order of the points, in f64, rounded once.

@@ -191,19 +191,24 @@ impl OfPoints for Search {
     }
 }
 
-fn results<T: Coordinate>(found: &Found<T>, call: &Call, limit: Limit) -> Result<Vec<Array>> {
+/// The neighbours' indices and distances, in this shape.
+pub(super) fn arrays<T: Coordinate>(found: &Found<T>, shape: Shape) -> Result<[Array; 2]> {
     let all = found.all();
-    let shape = match limit {
-        Limit::Count(_) => call.shape.clone(),
-        Limit::Squared(_) => Shape::vector(all.len()),
-    };
     let indices = Array::build::<i64>(shape.clone(), |out| {
         out.iter_mut().zip(all).for_each(|(out, (_, index))| *out = i64::from(*index));
     })?;
     let distances = Array::build::<T>(shape, |out| {
         out.iter_mut().zip(all).for_each(|(out, (d, _))| *out = d.sqrt());
     })?;
-    let mut arrays = vec![indices, distances];
+    Ok([indices, distances])
+}
+
+fn results<T: Coordinate>(found: &Found<T>, call: &Call, limit: Limit) -> Result<Vec<Array>> {
+    let shape = match limit {
+        Limit::Count(_) => call.shape.clone(),
+        Limit::Squared(_) => Shape::vector(found.all().len()),
+    };
+    let mut arrays = Vec::from(arrays(found, shape)?);
     if let Limit::Squared(_) = limit {
         arrays.push(Array::build::<i64>(Shape::vector(found.ends().len() + 1), |out| {
             out[0] = 0;
