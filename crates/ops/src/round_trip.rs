@@ -20,7 +20,7 @@ use rung_kernel::scan::{Kernels as ScanKernels, Scan};
 use rung_kernel::sort::Kernels as SortKernels;
 use rung_kernel::tensor::Rounding;
 use rung_kernel::triangular::Kernels as TriangularKernels;
-use rung_kernel::{Kernel, Launch};
+use rung_kernel::{Kernel, Launch, Variants};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -225,6 +225,11 @@ impl<'a> RoundTrip<'a> {
     /// How many multiprocessors the device has, where it says so.
     pub fn multiprocessors(&self) -> Option<u32> {
         self.residency.device().info().multiprocessors
+    }
+
+    /// What its arithmetic needs replaced.
+    pub fn variants(&self) -> Variants {
+        self.residency.device().info().variants
     }
 
     /// Why not, where an invocation's loops may take this many turns and the driver ends them before.

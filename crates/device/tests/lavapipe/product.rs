@@ -1,8 +1,9 @@
 //! Products of matrices and stacks, transposed and broadcast operands, at both widths.
 
 use crate::operands::{mixture, moderate};
-use crate::support::{Float, Nan, assert_same, run};
+use crate::support::{DOUBLES, Float, Nan, assert_same, run};
 use rung_base::ElementType;
+use rung_kernel::cells::Computed;
 use rung_kernel::product::{Extents, Matrix, Tile, Types, kernel, launch};
 use rung_math::{Width, product};
 use std::sync::Arc;
@@ -16,8 +17,8 @@ fn at(m: &Matrix, batch: usize, row: usize, column: usize) -> usize {
 /// Every tile that has the type gives the definition's bits.
 fn check<T: Float>(size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) {
     let tiles = match T::WIDTH {
-        Width::F32 => &[Tile::Small, Tile::Middle, Tile::Large][..],
-        Width::F64 => &[Tile::Small, Tile::Middle],
+        Width::F32 => &[Tile::Each, Tile::Small, Tile::Middle, Tile::Large][..],
+        Width::F64 => DOUBLES,
     };
     check_tiles(tiles, size, a, b, data);
 }
@@ -46,7 +47,8 @@ pub(crate) fn check_tiles<T: Float>(
     let types = Types { stored: [element; 2], wanted: element, writes: element };
     for &tile in tiles {
         let kernel = Arc::new(kernel(types, tile, None).unwrap());
-        let got = run(&launch(&kernel, tile, &size, &[a, b], &[]).unwrap(), &data, cells);
+        let sides = tile.sides(Computed::holding(element));
+        let got = run(&launch(&kernel, sides, &size, &[a, b], &[]).unwrap(), &data, cells);
         let name = format!("product {element} {tile:?} {size:?} {a:?} {b:?}");
         assert_same(&name, &got, &want, Nan::Any);
     }
@@ -61,7 +63,7 @@ fn transposed(rows: usize, columns: usize) -> Matrix {
 }
 
 fn shapes<T: Float>() {
-    let data = [moderate::<T>(31, 40_000), moderate::<T>(32, 40_000)];
+    let data = [moderate::<T>(31, 70_000), moderate::<T>(32, 70_000)];
     let data = [&data[0][..], &data[1][..]];
     let cases = [
         [1, 1, 1, 1],
@@ -76,6 +78,8 @@ fn shapes<T: Float>() {
         [2, 3, 513, 4],
         [1, 2, 1025, 3],
         [40, 5, 6, 7],
+        [1, 31, 9, 33],
+        [1, 33, 520, 34],
         [1, 63, 9, 65],
         [1, 130, 17, 129],
         [2, 64, 5, 128],

@@ -1,8 +1,9 @@
 //! product: a (batch, m, k) times b (batch, k, n) -> out (batch, m, n) packed, each cell in the
 //! order of `rung_math::product`: k in blocks of 512, fused steps inside, blocks added in order.
 //!
-//! A group of 16 x 16 makes a tile: an invocation one cell of it, 4 x 4 or 8 x 8, which it keeps in
-//! registers. Both operands are read through three strides and converted on the way, so a transposed,
+//! A group makes a tile: an invocation 4 x 4 cells of it or 8 x 8, which it keeps in registers, so that a
+//! load from the group's memory, 16 bytes of a row or a column, serves 16 flops at least; one cell where
+//! fused steps are made of other arithmetic. Both operands are read through three strides and converted on the way, so a transposed,
 //! broadcast or narrower one is read in place. A cell's order does not depend on the tile. What follows
 //! a product element by element (an epilogue) is made of the cell before it is stored.
 
@@ -10,15 +11,13 @@ use super::broadcast::Read;
 use super::{filled_in, grid_for};
 use crate::cells::{self, Computed};
 use crate::expression;
-use crate::kernel::{Binding, Kernel, Launch, PARAMETER_WORDS, signed_word, word};
+use crate::kernel::{Binding, Kernel, Launch, PARAMETER_WORDS, Variants, signed_word, word};
 use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_math::product::BLOCK;
 use rung_math::{Graph, Kind};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Invocations along each side of a group.
-const GROUP: usize = 16;
 /// Groups from which a larger tile is faster where a device does not say how many multiprocessors it has.
 const ENOUGH: usize = 32;
 /// Words of the extents and of an operand.
@@ -28,7 +27,9 @@ const OPERAND: usize = 4;
 /// How many cells a group makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tile {
-    /// 16 x 16.
+    /// 16 x 16, a cell for each invocation.
+    Each,
+    /// 32 x 32, doubles 32 x 64.
     Small,
     /// 64 x 64.
     Middle,
@@ -37,52 +38,68 @@ pub enum Tile {
 }
 
 impl Tile {
-    /// The largest that keeps enough of a device busy; `processors`: how many multiprocessors it has.
-    pub fn of(size: &Extents, computed: Computed, processors: Option<u32>) -> Tile {
+    /// The largest that keeps enough of a device busy; `processors`: how many multiprocessors it has. With
+    /// a group for every second of them it is no slower than four of the tile below in its place: one or
+    /// two of those on a multiprocessor keep half of it busy. `Each` where a fused step is made of 30
+    /// operations and more: beside them loads do not matter, and a driver took a minute for 64 copies.
+    pub fn of(
+        size: &Extents,
+        computed: Computed,
+        variants: &Variants,
+        processors: Option<u32>,
+    ) -> Tile {
         let busy = |tile: Tile| {
-            let groups = size.m.div_ceil(tile.side()).saturating_mul(size.n.div_ceil(tile.side()));
-            let enough = processors.map_or(ENOUGH, |n| (n as usize).div_ceil(tile.idle()));
-            size.m.min(size.n) >= tile.side() && groups.saturating_mul(size.batch) >= enough
+            let [rows, columns] = tile.sides(computed);
+            let groups = size.m.div_ceil(rows).saturating_mul(size.n.div_ceil(columns));
+            let enough = processors.map_or(ENOUGH, |n| (n as usize).div_ceil(2));
+            size.m >= rows && size.n >= columns && groups.saturating_mul(size.batch) >= enough
+        };
+        let made = match computed {
+            Computed::Single => variants.software_fma_f32,
+            _ => variants.software_fma_f64,
         };
         match () {
+            () if made => Tile::Each,
             () if computed == Computed::Single && busy(Tile::Large) => Tile::Large,
             () if busy(Tile::Middle) => Tile::Middle,
             () => Tile::Small,
         }
     }
 
-    /// Cells along each side.
-    pub fn side(self) -> usize {
-        GROUP * self.cells()
+    /// Rows and columns.
+    pub fn sides(self, computed: Computed) -> [usize; 2] {
+        let Layout { group, cells } = self.layout(computed);
+        group.map(|invocations| invocations * cells)
     }
 
-    /// Cells of an invocation along each side, in vectors that are `GROUP` apart.
-    fn cells(self) -> usize {
-        match self {
-            Tile::Small => 1,
-            Tile::Middle => 4,
-            Tile::Large => 8,
-        }
-    }
-
-    /// Of how many multiprocessors one is enough, so that the tile below is no faster with all of them: a
-    /// step of `Small` takes a load from shared memory for each flop, an eighth of a multiprocessor's rate,
-    /// where `Middle` takes one for 16 (by count; half of that gain is counted on). `Large` by the reference.
-    fn idle(self) -> usize {
-        match self {
-            Tile::Small => 1,
-            Tile::Middle => 4,
-            Tile::Large => 2,
-        }
+    /// 4 x 4 singles are 16 fused steps for two loads of 16 bytes, 8 x 8 of them 64 for four; a load holds
+    /// two doubles only, so that 8 x 8 are 64 for eight and 4 x 4 would be 16 for four.
+    fn layout(self, computed: Computed) -> Layout {
+        let (group, cells) = match (self, computed) {
+            (Tile::Each, _) => ([16, 16], 1),
+            (Tile::Small, Computed::Single) => ([8, 8], 4),
+            (Tile::Small, _) => ([4, 8], 8),
+            (Tile::Middle, Computed::Single) => ([16, 16], 4),
+            (Tile::Middle, _) => ([8, 8], 8),
+            (Tile::Large, _) => ([16, 16], 8),
+        };
+        Layout { group, cells }
     }
 
     /// Steps along k that a group's memory holds: 16 KiB for both operands at most.
     fn steps(self, computed: Computed) -> usize {
         match (self, computed) {
-            (Tile::Large, _) | (Tile::Middle, Computed::Double) => 8,
+            (Tile::Large, _) | (Tile::Small | Tile::Middle, Computed::Double) => 8,
             _ => 16,
         }
     }
+}
+
+/// Invocations of a group down and across, and cells of each of them along both sides.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    pub group: [usize; 2],
+    pub cells: usize,
 }
 
 /// What a group's memory holds of both operands: `steps` rows of `side` cells, in vectors that move in
@@ -90,7 +107,7 @@ impl Tile {
 /// eight steps and four rows, stand in as many banks; those of the right one follow each other.
 #[derive(Clone, Copy)]
 pub(super) struct Panels {
-    side: usize,
+    sides: [usize; 2],
     steps: usize,
     computed: Computed,
     /// Cells of a vector.
@@ -98,9 +115,9 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    /// For tiles in which an invocation makes `cells` along each side.
-    pub fn of(side: usize, steps: usize, cells: usize, computed: Computed) -> Panels {
-        Panels { side, steps, computed, vector: cells.min(Panels::sixteen(computed)) }
+    /// For tiles of so many rows and columns in which an invocation makes `cells` along each side.
+    pub fn of(sides: [usize; 2], steps: usize, cells: usize, computed: Computed) -> Panels {
+        Panels { sides, steps, computed, vector: cells.min(Panels::sixteen(computed)) }
     }
 
     /// Cells in 16 bytes.
@@ -110,7 +127,7 @@ impl Panels {
 
     /// Cells of a row of the left panel.
     fn row(&self) -> usize {
-        self.side + Panels::sixteen(self.computed)
+        self.sides[0] + Panels::sixteen(self.computed)
     }
 
     pub fn declared(&self) -> String {
@@ -123,7 +140,7 @@ impl Panels {
             let count = row * self.steps / self.vector;
             format!("var<workgroup> {panel}: array<{kind}, {count}>;\n")
         };
-        line("left", self.row()) + &line("right", self.side)
+        line("left", self.row()) + &line("right", self.sides[1])
     }
 
     /// Where the cell of a step and row stands in the left panel.
@@ -133,7 +150,7 @@ impl Panels {
 
     /// Where the cell of a step and column stands in the right panel.
     pub fn right_at(&self, step: &str, column: &str) -> String {
-        self.at(&format!("{step} * {}u + {column}", self.side), column)
+        self.at(&format!("{step} * {}u + {column}", self.sides[1]), column)
     }
 
     fn at(&self, cell: &str, part: &str) -> String {
@@ -200,19 +217,25 @@ pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<K
     let from_b = "from_right + (start + step) * parameter(12u) \
                   + (first_column + column) * parameter(13u)";
     let cell = finished(types, computed, epilogue)?;
-    let steps = tile.steps(computed);
-    let panels = Panels::of(tile.side(), steps, tile.cells(), computed);
-    let registers = Registers { cells: tile.cells(), panels };
+    let (steps, sides, layout) =
+        (tile.steps(computed), tile.sides(computed), tile.layout(computed));
+    let panels = Panels::of(sides, steps, layout.cells, computed);
+    let registers = Registers { layout, panels };
+    let [down, across] = layout.group;
     let text = filled_in(
         include_str!("product.wgsl"),
         &[
             ("real", &computed.name()),
-            ("group", &GROUP),
-            ("lanes", &(GROUP * GROUP)),
-            ("side", &tile.side()),
+            ("down", &down),
+            ("across", &across),
+            ("lanes", &(down * across)),
+            ("rows", &sides[0]),
+            ("columns", &sides[1]),
+            ("cells", &(layout.cells * layout.cells)),
             ("steps", &steps),
             ("eights", &(steps / 8)),
-            ("panel", &(tile.side() * steps)),
+            ("left_panel", &(sides[0] * steps)),
+            ("right_panel", &(sides[1] * steps)),
             ("panels", &panels.declared()),
             ("vector", &panels.vector),
             ("left_at", &panels.left_at("step", "row")),
@@ -220,18 +243,16 @@ pub fn kernel(types: Types, tile: Tile, epilogue: Option<&Epilogue>) -> Result<K
             ("block", &BLOCK),
             ("from_a", &read(types.stored[0], "b0", from_a)?),
             ("from_b", &read(types.stored[1], "b1", from_b)?),
-            ("totals", &registers.declared("total", computed.name())),
-            ("sums", &registers.declared("sum", computed.name())),
+            ("sums", &registers.declared(computed.name())),
             ("take", &registers.taken(computed.name())),
-            ("first", &registers.each(|r, c| format!("total{r}_{c} = sum{r}_{c};"))),
-            ("more", &registers.each(|r, c| format!("total{r}_{c} = total{r}_{c} + sum{r}_{c};"))),
+            ("keep", &registers.kept()),
             ("store", &registers.stored()),
         ],
     );
     Ok(Kernel {
         key: key_of(types, tile, epilogue),
         text: cell + &text,
-        workgroup: [GROUP as u32, GROUP as u32, 1],
+        workgroup: [across as u32, down as u32, 1],
         bindings: bindings(types, epilogue).collect(),
         parameter_words: words(epilogue, computed)?,
     })
@@ -335,39 +356,42 @@ pub(super) fn finished(
 
 /// The cells of an invocation, each a variable of its own.
 pub(super) struct Registers {
-    pub(super) cells: usize,
-    pub(super) panels: Panels,
+    pub layout: Layout,
+    pub panels: Panels,
 }
 
 impl Registers {
     pub(super) fn each(&self, line: impl Fn(usize, usize) -> String) -> String {
-        let cells = (0..self.cells).flat_map(|r| (0..self.cells).map(move |c| (r, c)));
+        let side = 0..self.layout.cells;
+        let cells = side.clone().flat_map(|r| side.clone().map(move |c| (r, c)));
         cells.map(|(r, c)| format!("        {}\n", line(r, c))).collect()
     }
 
-    /// Cells from the first one of an invocation to the one of this number, down or across.
-    pub(super) fn place(&self, i: usize) -> usize {
-        let vector = self.panels.vector;
-        i / vector * vector * GROUP + i % vector
+    /// Rows and columns from the first cell of an invocation to this one.
+    pub(super) fn place(&self, r: usize, c: usize) -> [usize; 2] {
+        let (vector, [down, across]) = (self.panels.vector, self.layout.group);
+        [(r, down), (c, across)].map(|(i, group)| i / vector * vector * group + i % vector)
     }
 
-    fn declared(&self, name: &str, real: &str) -> String {
-        self.each(|r, c| format!("var {name}{r}_{c} = {real}(0.0);"))
+    fn declared(&self, real: &str) -> String {
+        self.each(|r, c| format!("var sum{r}_{c} = {real}(0.0);"))
     }
 
     /// One step along k.
     pub(super) fn taken(&self, real: &str) -> String {
-        let Panels { vector, side, .. } = self.panels;
+        let (vector, [down, across]) = (self.panels.vector, self.layout.group);
+        let rows = [("a", "left", self.panels.row(), "place.y", down)];
+        let columns = [("b", "right", self.panels.sides[1], "place.x", across)];
         let mut text = String::new();
-        for i in 0..self.cells / vector {
-            let (left, right) = (self.panels.row() / vector, side / vector);
-            let more = i * GROUP;
-            let _ =
-                writeln!(text, "                let a{i} = left[i * {left}u + place.y + {more}u];");
-            let _ = writeln!(
-                text,
-                "                let b{i} = right[i * {right}u + place.x + {more}u];"
-            );
+        for i in 0..self.layout.cells / vector {
+            for (name, panel, row, place, group) in rows.into_iter().chain(columns) {
+                let _ = writeln!(
+                    text,
+                    "                let {name}{i} = {panel}[i * {}u + {place} + {}u];",
+                    row / vector,
+                    i * group
+                );
+            }
         }
         let part = |i: usize| match vector {
             1 => i.to_string(),
@@ -379,24 +403,33 @@ impl Registers {
         })
     }
 
+    /// The total of the blocks up to this one.
+    fn total(&self, r: usize, c: usize) -> String {
+        format!("total({}u, block, sum{r}_{c})", r * self.layout.cells + c)
+    }
+
+    fn kept(&self) -> String {
+        self.each(|r, c| format!("totals[{}u] = {};", r * self.layout.cells + c, self.total(r, c)))
+    }
+
     fn stored(&self) -> String {
         self.each(|r, c| {
-            let (down, across) = (self.place(r), self.place(c));
-            format!("finish(total{r}_{c}, batch, row + {down}u, column + {across}u);")
+            let ([down, across], total) = (self.place(r, c), self.total(r, c));
+            format!("finish({total}, batch, row + {down}u, column + {across}u);")
         })
     }
 }
 
-/// A stack of `batch` products; `operands` are a, b and the epilogue's arrays at the result's shape,
-/// `numbers` the words of its numbers.
+/// A stack of `batch` products in tiles of so many rows and columns; `operands` are a, b and the
+/// epilogue's arrays at the result's shape, `numbers` the words of its numbers.
 pub fn launch(
     kernel: &Arc<Kernel>,
-    tile: Tile,
+    [rows, columns]: [usize; 2],
     size: &Extents,
     operands: &[Matrix],
     numbers: &[u32],
 ) -> Result<Launch> {
-    let (across, down) = (size.n.div_ceil(tile.side()), size.m.div_ceil(tile.side()));
+    let (across, down) = (size.n.div_ceil(columns), size.m.div_ceil(rows));
     let tiles = across.checked_mul(down).and_then(|tiles| tiles.checked_mul(size.batch));
     let tiles = tiles.unwrap_or(usize::MAX);
     let cells = size.m.checked_mul(size.n).and_then(|cells| cells.checked_mul(size.batch));
@@ -429,7 +462,7 @@ pub(super) mod tests {
             ([F32, BF16], F32, F32),
             ([F16, F64], F64, F16),
         ] {
-            for tile in [Tile::Small, Tile::Middle, Tile::Large] {
+            for tile in [Tile::Each, Tile::Small, Tile::Middle, Tile::Large] {
                 if tile == Tile::Large && wanted == F64 {
                     continue;
                 }
@@ -456,19 +489,23 @@ pub(super) mod tests {
     #[test]
     fn a_tile_is_as_large_as_keeps_a_device_busy() {
         let size = |batch, m, n| Extents { batch, m, k: 100, n };
-        let of = |size| Tile::of(&size, Computed::Single, None);
+        let any = Variants::default();
+        let of = |size| Tile::of(&size, Computed::Single, &any, None);
         assert_eq!(of(size(1, 100, 100)), Tile::Small);
         assert_eq!(of(size(1, 512, 256)), Tile::Middle);
         assert_eq!(of(size(1, 1024, 1024)), Tile::Large);
         assert_eq!(of(size(32, 128, 128)), Tile::Large);
-        let of = |n, kind, processors| Tile::of(&size(1, n, n), kind, Some(processors));
-        assert_eq!(Tile::of(&size(1, 1024, 1024), Computed::Double, None), Tile::Middle);
+        assert_eq!(Tile::of(&size(1, 1024, 1024), Computed::Double, &any, None), Tile::Middle);
+        let of = |n, kind, processors| Tile::of(&size(1, n, n), kind, &any, Some(processors));
         // 36 groups of 64 x 64 and 9 of 128 x 128.
         for (processors, wanted) in
-            [(18, Tile::Large), (19, Tile::Middle), (144, Tile::Middle), (145, Tile::Small)]
+            [(18, Tile::Large), (19, Tile::Middle), (72, Tile::Middle), (73, Tile::Small)]
         {
             assert_eq!(of(384, Computed::Single, processors), wanted, "{processors}");
         }
         assert_eq!(of(384, Computed::Double, 1), Tile::Middle);
+        let made = Variants { software_fma_f64: true, ..any };
+        let of = |kind| Tile::of(&size(1, 1024, 1024), kind, &made, None);
+        assert_eq!([of(Computed::Double), of(Computed::Single)], [Tile::Each, Tile::Large]);
     }
 }

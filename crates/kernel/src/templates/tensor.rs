@@ -16,7 +16,7 @@
 use super::filled_in;
 use super::product::{self, Epilogue, Extents, Tile, Types};
 use crate::cells::{self, Computed};
-use crate::kernel::{Binding, Kernel};
+use crate::kernel::{Binding, Kernel, Variants};
 use rung_base::{ElementType, Error, ErrorKind, Result};
 use rung_math::product::BLOCK;
 use std::fmt::Write;
@@ -82,7 +82,7 @@ pub fn bound(k: usize) -> f64 {
 
 /// The tile of a product: the larger one where it keeps a device of so many multiprocessors busy.
 pub fn tile(size: &Extents, processors: Option<u32>) -> Tile {
-    match Tile::of(size, Computed::Single, processors) {
+    match Tile::of(size, Computed::Single, &Variants::default(), processors) {
         Tile::Large => Tile::Large,
         _ => Tile::Middle,
     }
@@ -95,7 +95,7 @@ pub fn kernel(
     tile: Tile,
     epilogue: Option<&Epilogue>,
 ) -> Result<Kernel> {
-    if types.wanted != ElementType::F32 || tile == Tile::Small {
+    if types.wanted != ElementType::F32 || !matches!(tile, Tile::Middle | Tile::Large) {
         return Err(Error::new(ErrorKind::Declined, "tensor cores take singles in large tiles"));
     }
     let single = Computed::Single;
@@ -106,7 +106,7 @@ pub fn kernel(
         "parameter(6u) + batch * parameter(7u) + row * parameter(8u) + step * parameter(9u)";
     let from_b =
         "parameter(10u) + batch * parameter(11u) + step * parameter(12u) + column * parameter(13u)";
-    let (side, steps) = (tile.side(), rounding.steps());
+    let ([side, _], steps) = (tile.sides(single), rounding.steps());
     let warp = Warp { down: side / DOWN / ROWS, across: side / ACROSS / COLUMNS };
     let chunks = side * CHUNKS / LANES;
     let text = filled_in(

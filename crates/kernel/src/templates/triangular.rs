@@ -6,7 +6,7 @@
 //! of 32: a group makes the panel of a matrix, then the rows right of it and the rest take the
 //! block's steps in their order. Pivots, and those that are not positive, are written as i32.
 
-use super::product::{Panels, Registers};
+use super::product::{Layout, Panels, Registers};
 use super::{filled_in, grid_for, groups_for};
 use crate::cells::{self, Computed};
 use crate::kernel::{Binding, Kernel, Launch, per_word, signed_word, word};
@@ -17,9 +17,10 @@ use std::sync::Arc;
 pub const BLOCK: usize = 32;
 /// Invocations of a group that makes a panel.
 const LANES: usize = 256;
-/// Invocations along each side of a tile's group, and cells of each of them along a side.
-const GROUP: usize = 16;
-const CELLS: usize = 4;
+/// Of a tile. 8 flops for a load from a group's memory, half of what tiles of products make: an update reads
+/// and writes 64 x 64 doubles for 32 steps, 4 flops for each of their bytes, which bound it before that.
+const TILE: Layout = Layout { group: [16, 16], cells: 4 };
+const SIDE: usize = 64;
 /// Steps that a group's memory holds: 8 KiB for both factors.
 const STEPS: usize = 8;
 
@@ -284,11 +285,11 @@ fn panel(kernel: &Arc<Kernel>, slabs: usize, n: usize, ends: [usize; 2]) -> Resu
 /// `target`: the buffer that is changed and holds the right factor; the left one is in buffer 0, in
 /// the matrix of this number.
 fn updating(name: &str, target: &str, matrix: &str, bindings: Vec<Binding>) -> Kernel {
-    let side = GROUP * CELLS;
-    let panels = Panels::of(side, STEPS, CELLS, Computed::Double);
-    let registers = Registers { cells: CELLS, panels };
+    let panels = Panels::of([SIDE; 2], STEPS, TILE.cells, Computed::Double);
+    let registers = Registers { layout: TILE, panels };
+    let [tall, wide] = TILE.group;
     let place = |r: usize, c: usize| {
-        let (down, across) = (registers.place(r), registers.place(c));
+        let [down, across] = registers.place(r, c);
         let cell = format!("cell + {down}u * parameter(9u) + {across}u");
         format!("{cell}, row + {down}u, column + {across}u")
     };
@@ -297,11 +298,11 @@ fn updating(name: &str, target: &str, matrix: &str, bindings: Vec<Binding>) -> K
     let text = filled_in(
         include_str!("triangular_update.wgsl"),
         &[
-            ("group", &GROUP),
-            ("lanes", &(GROUP * GROUP)),
-            ("side", &side),
+            ("group", &wide),
+            ("lanes", &(tall * wide)),
+            ("side", &SIDE),
             ("steps", &STEPS),
-            ("panel", &(side * STEPS)),
+            ("panel", &(SIDE * STEPS)),
             ("panels", &panels.declared()),
             ("vector", &panels.vector),
             ("left_at", &panels.left_at("step", "r")),
@@ -316,7 +317,7 @@ fn updating(name: &str, target: &str, matrix: &str, bindings: Vec<Binding>) -> K
     Kernel {
         key: format!("triangular {name}"),
         text,
-        workgroup: [GROUP as u32, GROUP as u32, 1],
+        workgroup: [wide as u32, tall as u32, 1],
         bindings,
         parameter_words: 18,
     }
@@ -324,8 +325,7 @@ fn updating(name: &str, target: &str, matrix: &str, bindings: Vec<Binding>) -> K
 
 fn updated(kernel: &Arc<Kernel>, u: &Update) -> Result<Launch> {
     let [rows, columns, steps] = u.extents;
-    let side = GROUP * CELLS;
-    let (across, down) = (columns.div_ceil(side), rows.div_ceil(side));
+    let (across, down) = (columns.div_ceil(SIDE), rows.div_ceil(SIDE));
     let tiles = across.saturating_mul(down).saturating_mul(u.slabs);
     let counts = [tiles, rows, columns, steps, across, down];
     let mut parameters = counts.into_iter().map(word).collect::<Result<Vec<u32>>>()?;

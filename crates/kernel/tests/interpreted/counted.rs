@@ -4,6 +4,7 @@
 
 use crate::product::packed;
 use rung_base::ElementType::{self, BF16, F32, F64};
+use rung_kernel::cells::Computed;
 use rung_kernel::fold::{Fold, Kernels as Folds, Slices as FoldSlices, Types as FoldTypes};
 use rung_kernel::product::{self, Extents, Tile, Types};
 use rung_kernel::tensor::{self, Rounding};
@@ -36,17 +37,18 @@ fn numbers(element: ElementType, count: usize) -> Vec<u8> {
 }
 
 fn product_case(element: ElementType, tile: Tile, rounding: Option<Rounding>) -> Case {
-    let n = tile.side().max(64);
-    let size = Extents { batch: 1, m: n, k: 64, n };
     let wanted = if element == F64 { F64 } else { F32 };
     let types = Types { stored: [element; 2], wanted, writes: wanted };
+    let sides = tile.sides(Computed::holding(wanted));
+    let n = sides[1].max(64);
+    let size = Extents { batch: 1, m: n, k: 64, n };
     let kernel = match rounding {
         Some(rounding) => tensor::kernel(types, rounding, tile, None),
         None => product::kernel(types, tile, None),
     };
     let kernel = Arc::new(kernel.unwrap());
     let launch =
-        product::launch(&kernel, tile, &size, &[packed(n, 64), packed(64, n)], &[]).unwrap();
+        product::launch(&kernel, sides, &size, &[packed(n, 64), packed(64, n)], &[]).unwrap();
     let operand = 64 * n * element.size();
     let result = n * n * wanted.size();
     Case {
@@ -58,14 +60,13 @@ fn product_case(element: ElementType, tile: Tile, rounding: Option<Rounding>) ->
     }
 }
 
-/// Whether every load of a product serves so many operations; where not, why.
-const PRODUCTS: [(ElementType, Tile, Option<Rounding>, u64); 8] = [
-    // Products of fewer than 64 rows or columns: an invocation has one cell, and memory decides.
-    (F32, Tile::Small, None, 1),
+/// How many operations every load of a product serves.
+const PRODUCTS: [(ElementType, Tile, Option<Rounding>, u64); 9] = [
+    (F32, Tile::Small, None, 16),
     (F32, Tile::Middle, None, 16),
     (F32, Tile::Large, None, 32),
-    // 16 bytes are two doubles, and 8 x 8 cells of them with their blocks would take 256 registers.
-    (F64, Tile::Middle, None, 8),
+    (F64, Tile::Small, None, 16),
+    (F64, Tile::Middle, None, 16),
     (F32, Tile::Middle, Some(Rounding::Tf32), 64),
     (F32, Tile::Large, Some(Rounding::Tf32), 128),
     (F32, Tile::Large, Some(Rounding::Bf16), 256),

@@ -1,6 +1,7 @@
 //! The interpreter as a device: buffers, launches and reading home.
 
 use bytemuck::Pod;
+use rung_kernel::product::Tile;
 use rung_kernel::{Launch, Variants, compile_ptx};
 use rung_ptx_interpreter::{Fault, Program, launch};
 use std::collections::HashMap;
@@ -17,6 +18,9 @@ pub struct Device {
     /// By the kernels' texts.
     programs: Mutex<HashMap<String, Arc<Program>>>,
 }
+
+/// Tiles of doubles.
+pub const DOUBLES: &[Tile] = &[Tile::Each, Tile::Small, Tile::Middle];
 
 pub fn device() -> &'static Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();

@@ -92,10 +92,10 @@ pub(crate) fn tiles(
     let types = Types { stored, wanted, writes: call.result };
     let size = Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
     let rounding = trip.rounding().filter(|_| wanted == ElementType::F32);
-    let processors = trip.multiprocessors();
+    let (variants, processors) = (trip.variants(), trip.multiprocessors());
     let tile = match rounding {
         Some(_) => tensor::tile(&size, processors),
-        None => Tile::of(&size, computed, processors),
+        None => Tile::of(&size, computed, &variants, processors),
     };
     let mut placed: SmallVec<[_; 4]> = operands[..2].iter().map(|x| trip.place(x)).collect();
     let (mut reads, mut numbers) = (SmallVec::<[Read; 4]>::new(), Vec::new());
@@ -134,7 +134,7 @@ pub(crate) fn tiles(
             Matrix { offset: x.offset(), batch: s[0], row: s[1], column: s[2] }
         })
         .collect();
-    let launch = kernel::launch(&kernel, tile, &size, &matrices, &numbers);
+    let launch = kernel::launch(&kernel, tile.sides(computed), &size, &matrices, &numbers);
     let count = placed.len();
     let work = launch.map(|launch| Work::one(launch, count, call.result, call.shape.clone()));
     trip.run_work(work, &placed)
