@@ -58,4 +58,5 @@ chosen by the parameters and never by the machine: `product`, `fft`, and mode `m
     operations: OPERATIONS,
 };
 
-const OPERATIONS: &[Op] = &[record::SPECTROGRAM, record::CEPSTRA, record::FILTERS];
+const OPERATIONS: &[Op] =
+    &[record::SPECTROGRAM, record::CEPSTRA, record::FILTERS, record::streamed::STREAM];

@@ -19,6 +19,7 @@ use rung_ops::{Answer, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 
+pub mod streamed;
 mod trial;
 
 const SAMPLES: Parameter = required("samples", Kind::Array)

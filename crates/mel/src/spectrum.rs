@@ -5,7 +5,7 @@
 //! vector here, so that nothing has to be summed across one.
 
 use crate::energy::Plan;
-use crate::frames::{Frames, Lines};
+use crate::frames::{Frames, Lines, windowed};
 use crate::transform::{Eight, LINES, Room, Transform};
 use rung_dense::fourier::Power;
 use rung_lanes::Lanes;
@@ -84,12 +84,18 @@ impl Pass<'_> {
     fn eight(&self, range: Range<usize>, to: Results, lines: &mut Lines, room: &mut Room<Eight>) {
         let Pass { plan, transform, .. } = self;
         let bands = plan.filters.len();
-        lines.read(self.frames, self.from + range.start, range.len());
-        for (to, e) in to.1[range.clone()].iter_mut().zip(lines.log_energy) {
-            *to = e as f32;
-        }
-        for (j, to) in room.line.iter_mut().enumerate() {
-            *to = [lines.windowed(2 * j, &plan.window), lines.windowed(2 * j + 1, &plan.window)];
+        let (first, whole) = (self.from + range.start, range.len() == LINES);
+        match self.frames.untouched(first, plan.window.len()).filter(|_| whole) {
+            Some(rows) => windowed(rows, &plan.window, room.line.as_flattened_mut()),
+            None => {
+                lines.read(self.frames, first, range.len());
+                for (j, to) in room.line.iter_mut().enumerate() {
+                    *to = [2 * j, 2 * j + 1].map(|j| lines.windowed(j, &plan.window));
+                }
+                for (to, e) in to.1[range.clone()].iter_mut().zip(lines.log_energy) {
+                    *to = e as f32;
+                }
+            }
         }
         transform.power(room);
         let rows = &mut to.0[range.start * bands..range.end * bands];

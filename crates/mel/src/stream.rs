@@ -10,9 +10,18 @@ use crate::energy::Plan;
 use crate::frames::{self, Frames};
 use crate::preset::Padding;
 use crate::spectrogram::largest;
-use rung_base::Result;
+use rung_base::{Error, ErrorKind, Result};
 use rung_lanes::Lanes;
 use std::sync::Arc;
+
+/// Numbers of a state before its samples.
+const PLACES: usize = 3;
+
+/// Up to here every whole number is a double.
+const FARTHEST: f64 = 9_007_199_254_740_992.0;
+
+const OTHER: &str = "state is not what a stream of these rules gave";
+const SAME: &str = "it is the second value of the call before, with the same preset and fields";
 
 /// A signal whose end is not known.
 #[derive(Clone, Debug)]
@@ -42,6 +51,64 @@ impl Stream {
         Stream { plan, held: Vec::new(), origin: 0, given: 0, largest }
     }
 
+    /// A stream that goes on from what `state` gave.
+    ///
+    /// # Errors
+    /// Numbers that no stream of this plan gives: too few of them, places and samples that are none, or
+    /// samples missing that the next frame begins with.
+    pub fn resumed(plan: Arc<Plan>, state: &[f64]) -> Result<Stream> {
+        let wanted = || Error::new(ErrorKind::Argument, OTHER).hint(SAME);
+        let place =
+            |x: f64| (x.fract() == 0.0 && (0.0..=FARTHEST).contains(&x)).then_some(x as usize);
+        let [origin, given, largest, held @ ..] = state else { return Err(wanted()) };
+        let (Some(origin), Some(given)) = (place(*origin), place(*given)) else {
+            return Err(wanted());
+        };
+        let held: Vec<f32> = held.iter().map(|&x| x as f32).collect();
+        if largest.is_nan() || held.iter().any(|x| !x.is_finite()) {
+            return Err(wanted());
+        }
+        let stream = Stream { plan, held, origin, given, largest: *largest as f32 };
+        let n = stream.length();
+        if given > stream.whole(n) || origin > stream.first_needed(given, n) {
+            return Err(wanted());
+        }
+        Ok(stream)
+    }
+
+    /// What `resumed` takes: the place of the first sample that is held, how many frames were given,
+    /// the largest value so far, and the samples.
+    pub fn state(&self) -> Vec<f64> {
+        let places = [self.origin as f64, self.given as f64, self.largest.into()];
+        places.into_iter().chain(self.held.iter().map(|&x| x.into())).collect()
+    }
+
+    /// The largest value so far, negative infinity without a frame.
+    pub fn largest(&self) -> f32 {
+        self.largest
+    }
+
+    /// How many frames `n` samples more complete, with those of `finish` where the signal `ends`; and the
+    /// length of the state then.
+    ///
+    /// # Errors
+    /// Fewer samples in all than mirroring takes.
+    pub fn after(&self, n: usize, ends: bool) -> Result<(usize, usize)> {
+        let n = self.length() + n;
+        if ends {
+            frames::check_length(&self.plan.preset, n)?;
+            let count = frames::count(&self.plan.preset, n).saturating_sub(self.given);
+            return Ok((count, PLACES));
+        }
+        let given = self.whole(n).max(self.given);
+        Ok((given - self.given, PLACES + n - self.first_needed(given, n).max(self.origin)))
+    }
+
+    /// Samples so far.
+    fn length(&self) -> usize {
+        self.origin + self.held.len()
+    }
+
     /// (frames, bands) of the frames that these samples made whole.
     ///
     /// # Errors
@@ -49,7 +116,7 @@ impl Stream {
     pub fn feed(&mut self, lanes: Option<&Lanes>, samples: &[f32]) -> Result<Vec<f32>> {
         frames::check(samples)?;
         self.held.extend_from_slice(samples);
-        let rows = self.rows(lanes, self.whole())?;
+        let rows = self.rows(lanes, self.whole(self.length()))?;
         self.forget();
         Ok(rows)
     }
@@ -59,7 +126,7 @@ impl Stream {
     /// # Errors
     /// Fewer samples than mirroring takes.
     pub fn finish(&mut self, lanes: Option<&Lanes>) -> Result<End> {
-        let n = self.origin + self.held.len();
+        let n = self.length();
         frames::check_length(&self.plan.preset, n)?;
         let rows = self.rows(lanes, frames::count(&self.plan.preset, n))?;
         let needed = self.plan.preset.value.needs_the_largest();
@@ -68,10 +135,9 @@ impl Stream {
         Ok(End { rows, largest })
     }
 
-    /// How many frames lie before the right edge of what has come.
-    fn whole(&self) -> usize {
+    /// How many frames lie before the right edge of `n` samples.
+    fn whole(&self, n: usize) -> usize {
         let preset = &self.plan.preset;
-        let n = self.origin + self.held.len();
         if preset.padding == Padding::Reflect && n <= frames::reach(preset) {
             return 0;
         }
@@ -95,15 +161,20 @@ impl Stream {
         Ok(energies.bands)
     }
 
-    /// Lets go of the samples before the next frame, but for those that a mirrored right edge shows.
+    /// Lets go of the samples before the next frame.
     fn forget(&mut self) {
-        let (preset, n) = (&self.plan.preset, self.origin + self.held.len());
-        let next = (self.given * preset.hop) as isize - frames::left(preset);
-        let next = next.min(n as isize - preset.window_length as isize);
-        let next =
-            usize::try_from(next).unwrap_or(0).clamp(self.origin, self.origin + self.held.len());
+        let next = self.first_needed(self.given, self.length()).max(self.origin);
         self.held.drain(..next - self.origin);
         self.origin = next;
+    }
+
+    /// The first of `n` samples that is still needed when so many frames were given: the next frame's, or
+    /// the first that a mirrored right edge shows.
+    fn first_needed(&self, given: usize, n: usize) -> usize {
+        let preset = &self.plan.preset;
+        let next = (given * preset.hop) as isize - frames::left(preset);
+        let next = next.min(n as isize - preset.window_length as isize);
+        usize::try_from(next).unwrap_or(0).min(n)
     }
 }
 
@@ -136,7 +207,11 @@ mod tests {
                 break;
             }
             let (piece, behind) = rest.split_at(cut.min(rest.len()));
-            rows.extend(stream.feed(None, piece).unwrap());
+            stream = Stream::resumed(plan.clone(), &stream.state()).unwrap();
+            let (count, length) = stream.after(piece.len(), false).unwrap();
+            let came = stream.feed(None, piece).unwrap();
+            assert_eq!((came.len(), stream.state().len()), (count * plan.preset.mels, length));
+            rows.extend(came);
             held = held.max(stream.held.len());
             rest = behind;
         }
@@ -198,5 +273,30 @@ mod tests {
         assert!(stream.feed(None, &[0.0; 100]).unwrap().is_empty());
         let error = stream.finish(None).unwrap_err().to_string();
         assert!(error.ends_with("got 100"), "{error}");
+    }
+
+    #[test]
+    fn a_state_of_other_rules_or_of_nobody_is_refused() {
+        let plan = |name| {
+            let preset = Preset { rate: 16_000.0, ..Preset::named(name).unwrap() };
+            Arc::new(Plan::new(preset, Some(Method::Fft)).unwrap())
+        };
+        let (whisper, librosa) = (plan("whisper-80"), plan("librosa"));
+        let mut stream = Stream::new(whisper.clone());
+        stream.feed(None, &noise(2000)).unwrap();
+        let good = stream.state();
+        assert!(Stream::resumed(whisper.clone(), &good).is_ok());
+        assert!(Stream::resumed(librosa, &good).is_err());
+        let with = |at: usize, x: f64| {
+            let mut state = good.clone();
+            state[at] = x;
+            Stream::resumed(whisper.clone(), &state).is_err()
+        };
+        for x in [-1.0, 0.5, f64::NAN, f64::INFINITY, 1e300, good[0] + 1e15] {
+            assert!(with(0, x) && with(1, x), "{x}");
+        }
+        assert!(with(2, f64::NAN) && with(3, f64::NAN) && with(3, 1e300));
+        assert!(Stream::resumed(whisper.clone(), &good[..2]).is_err());
+        assert!(Stream::resumed(whisper, &[]).is_err());
     }
 }

@@ -64,6 +64,25 @@ pub fn cepstra() -> Vec<Sample> {
     ]
 }
 
+/// Pieces at the beginning, in the middle and at the end of a signal.
+pub fn streams() -> Vec<Sample> {
+    // After 100 samples, of which 4 frames came and the last 50 are held.
+    let begun = build(&[3 + 50], |i| match i {
+        0 => 50.0,
+        1 => 4.0,
+        2 => 1.5,
+        i => 0.5 * scattered(i),
+    });
+    let last = ("last", Value::True);
+    vec![
+        of(signal(300), &few("torchaudio", &[])),
+        of(signal(333), &few("kaldi", &[last.clone()])),
+        of(signal(0), &few("whisper-80", &[])),
+        of(signal(90), &few("librosa", &[("state", begun.clone()), last.clone()])),
+        of(signal(7), &few("librosa", &[("state", begun), ("db", Value::True)])),
+    ]
+}
+
 pub fn filters() -> Vec<Sample> {
     let rest = [("rate", number(16_000.0)), ("preset", word("kaldi")), ("mels", integer(7))];
     let by_fields = [("rate", number(8000.0)), ("n-fft", integer(65)), ("mels", integer(3))];

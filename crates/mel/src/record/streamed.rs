@@ -1,0 +1,157 @@
+//! The record of a signal that comes in pieces. What is held between two of them goes out of a call and
+//! into the next one as an array, so that a call depends on its arguments alone.
+
+use super::{Named, PACKAGE, Plan, SAMPLES, plan, trial, warn_of_empty_bands, work};
+use crate::asked::{self, Rules};
+use crate::frames;
+use crate::signals::Signals;
+use crate::stream::Stream;
+use rung_array::Array;
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use rung_lanes::Lanes;
+use rung_ops::Answer;
+use rung_ops::arguments::Arguments;
+use rung_ops::call::{Call, Context, Detail, Output, Prepared};
+use rung_ops::record::{ALL, Definition, Exactness, Family, Kind, Op, Rungs, keyword};
+use rung_ops::solver::{array, number};
+use std::sync::Arc;
+
+pub const STREAM: Op = Op {
+    names: &["stream"],
+    doc: "The frames of a spectrogram as sound arrives: those that the samples of this call complete, in \
+          rows. Any cutting of a signal gives the bits of one call over all of it. What later frames need \
+          is the second value, which the next call takes as state; nothing else is kept, and it does not \
+          grow. Frames that see the end of the signal come with last. What needs the largest value of the \
+          whole signal is left to the end: (max(v, largest - 8) + 4) / 4 of Whisper, max(v, largest - 80) \
+          of librosa's decibels.",
+    package: PACKAGE,
+    types: ALL,
+    exact: Exactness::Kept,
+    parameters: &[
+        SAMPLES.says("what has come, (n), from -1 to 1; integers with their sample-scale"),
+        keyword("state", Kind::Array)
+            .says("the second value of the call before")
+            .default("that of a signal's beginning"),
+        keyword("last", Kind::Flag).says("the signal ends with these samples"),
+        asked::RATE,
+        asked::PRESET,
+        asked::MODE,
+        asked::METHOD,
+        asked::POINTS,
+        asked::MELS,
+        asked::N_FFT,
+        asked::WIN_LENGTH,
+        asked::HOP,
+        asked::WINDOW,
+        asked::PAD,
+        asked::SCALE,
+        asked::NORM,
+        asked::FMIN,
+        asked::FMAX,
+        asked::DB,
+        asked::SAMPLE_SCALE,
+    ],
+    result: "three values: the frames (single-float), (frames bands) with every preset; the state \
+             (double-float), a vector; the largest value so far, negative infinity without a frame",
+    results: &[
+        array("frames", "the bands of each frame that is complete"),
+        array("state", "what the next call takes as state"),
+        number("largest", "the largest value so far"),
+    ],
+    prepare,
+    rungs: Rungs::processor(
+        Definition::Several(portable),
+        lanes,
+        "a few frames at a time are done before a device has them",
+    ),
+    samples: trial::streams,
+    example: "(mel:stream #d(0 0.5 0 -0.5 0 0.5 0) :rate 8 :preset :librosa :n-fft 4 :hop 4 :mels 1 \
+              :norm :none) => #f((0.0625) (0.25))",
+    ..Op::BASE
+};
+
+/// What the rungs need beside the samples.
+struct Asked {
+    plan: Arc<Plan>,
+    before: Stream,
+    ends: bool,
+}
+
+fn prepare(op: &'static Op, a: Arguments, context: &mut Context) -> Result<Prepared> {
+    let mut a = Named::new(op, a);
+    let rules = Rules::read(&mut a)?;
+    let (ends, state) = (a.flag("last"), a.array("state")?);
+    let samples = piece(&mut a)?;
+    let plan = plan(&rules)?;
+    warn_of_empty_bands(&plan.filters, context);
+    let before = match state {
+        None => Stream::new(plan.clone()),
+        Some(state) => Stream::resumed(plan.clone(), &doubles(&state)?)?,
+    };
+    let (count, held) = before.after(samples.size(), ends)?;
+    let output = |shape, t, to_number| Output { shape, raw: t, result: t, to_number };
+    let call = Call::like(op, samples, ElementType::F32, Family::Product);
+    Ok(Prepared::Call(Box::new(Call {
+        units: work(&plan, count),
+        shape: Shape::new([count, rules.preset.mels])?,
+        more: vec![
+            output(Shape::vector(held), ElementType::F64, false),
+            output(Shape::scalar(), ElementType::F32, true),
+        ],
+        detail: Detail::Solver(Box::new(Asked { plan, before, ends })),
+        ..call
+    })))
+}
+
+/// The samples of one signal.
+fn piece(a: &mut Named) -> Result<Array> {
+    let signals = Signals::read(a)?;
+    if signals.is_batch {
+        let text = "a stream takes the samples of one signal, (n)";
+        return Err(Error::wanted(ErrorKind::Shape, text, signals.array.shape()));
+    }
+    frames::check(signals.row(0))?;
+    signals.array.reshape(Shape::vector(signals.lengths[0]))
+}
+
+fn doubles(state: &Array) -> Result<Vec<f64>> {
+    if state.rank() != 1 || state.element_type() != ElementType::F64 {
+        let text = "state is the second value of mel:stream, a vector of double-floats";
+        let got = format!("{} of shape {}", state.element_type(), state.shape());
+        return Err(Error::wanted(ErrorKind::Argument, text, got));
+    }
+    Ok(state.numbers().map(|number| number.to_f64()).collect())
+}
+
+fn portable(call: &Call) -> Result<Vec<Array>> {
+    run(call, None)
+}
+
+fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    run(call, Some(lanes)).map(Answer::Several)
+}
+
+fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+    let asked = match &call.detail {
+        Detail::Solver(asked) => asked.downcast_ref::<Asked>(),
+        _ => None,
+    };
+    let lost = || Error::new(ErrorKind::Internal, "a stream without what is asked");
+    let Asked { plan, before, ends } = asked.ok_or_else(lost)?;
+    let mut stream = before.clone();
+    let samples = call.operands[0].as_slice::<f32>().unwrap_or_default();
+    let mut rows = stream.feed(lanes, samples)?;
+    let mut largest = stream.largest();
+    if *ends {
+        // What feed let go of is not needed by the frames at the end.
+        let end = stream.finish(lanes)?;
+        largest = largest.max(crate::spectrogram::largest(&end.rows));
+        rows.extend_from_slice(&end.rows);
+    }
+    debug_assert_eq!(rows.len(), call.shape.size(), "{}", plan.preset.name);
+    Ok(vec![
+        Array::from_slice(&rows, call.shape.clone())?,
+        Array::vector(&stream.state())?,
+        Array::from_slice(&[largest], Shape::scalar())?,
+    ])
+}
