@@ -182,35 +182,18 @@ impl Lines {
     }
 }
 
-/// What `Lines::windowed` gives of frames whose samples stay as they are, in blocks of eight by eight, which
-/// are turned over in registers: half the time of eight doubles for each sample.
+/// What `Lines::windowed` gives of frames whose samples stay as they are: in one loop, without doubles of
+/// all of them between.
 #[inline(always)]
 pub(crate) fn windowed(rows: [&[f32]; LINES], window: &[f64], to: &mut [Eight]) {
+    let rows = rows.map(|row| &row[..window.len()]);
     let (inside, behind) = to.split_at_mut(window.len());
+    for (j, (to, w)) in inside.iter_mut().zip(window).enumerate() {
+        for (to, row) in to.0.iter_mut().zip(rows) {
+            *to = (f64::from(row[j]) * w) as f32;
+        }
+    }
     behind.fill(Eight::default());
-    let mut at = 0;
-    let mut blocks = inside.chunks_exact_mut(LINES);
-    for block in &mut blocks {
-        let weights = &window[at..at + LINES];
-        let mut of_lines = [[0.0; LINES]; LINES];
-        for (of_line, row) in of_lines.iter_mut().zip(rows) {
-            let samples = row[at..at + LINES].iter().zip(weights);
-            of_line.iter_mut().zip(samples).for_each(|(to, (&x, w))| *to = weighted(x, *w));
-        }
-        for (i, to) in block.iter_mut().enumerate() {
-            to.0 = std::array::from_fn(|line| of_lines[line][i]);
-        }
-        at += LINES;
-    }
-    for (to, j) in blocks.into_remainder().iter_mut().zip(at..) {
-        to.0 = std::array::from_fn(|line| weighted(rows[line][j], window[j]));
-    }
-}
-
-/// A sample times its weight, rounded once.
-#[inline(always)]
-fn weighted(sample: f32, weight: f64) -> f32 {
-    (f64::from(sample) * weight) as f32
 }
 
 /// The sum of each frame, in order.

@@ -61,19 +61,29 @@ struct Pass<'a> {
     from: usize,
 }
 
+/// Eight frames, their transforms, and the energies of each band.
+struct Beside {
+    lines: Lines,
+    room: Room<Eight>,
+    bands: Vec<[f32; LINES]>,
+}
+
 impl Pass<'_> {
     /// Eight after eight of them, then the rest.
     #[inline(always)]
     fn by_eight(&self, count: usize, to: Results) {
         let mut at = 0;
         // A stream's single frames need no room for eight.
-        let mut rooms = (count > FEW)
-            .then(|| (Lines::new(self.plan.window.len()), self.transform.room::<Eight>()));
-        while let Some((lines, room)) = &mut rooms
+        let mut beside = (count > FEW).then(|| Beside {
+            lines: Lines::new(self.plan.window.len()),
+            room: self.transform.room(),
+            bands: vec![[0.0; LINES]; self.plan.filters.len()],
+        });
+        while let Some(beside) = &mut beside
             && count - at > FEW
         {
             let end = count.min(at + LINES);
-            self.eight(at..end, (&mut *to.0, &mut *to.1), lines, room);
+            self.eight(at..end, (&mut *to.0, &mut *to.1), beside);
             at = end;
         }
         self.one_by_one(at..count, to);
@@ -81,9 +91,9 @@ impl Pass<'_> {
 
     /// Up to eight frames.
     #[inline(always)]
-    fn eight(&self, range: Range<usize>, to: Results, lines: &mut Lines, room: &mut Room<Eight>) {
+    fn eight(&self, range: Range<usize>, to: Results, beside: &mut Beside) {
         let Pass { plan, transform, .. } = self;
-        let bands = plan.filters.len();
+        let Beside { lines, room, bands } = beside;
         let (first, whole) = (self.from + range.start, range.len() == LINES);
         match self.frames.untouched(first, plan.window.len()).filter(|_| whole) {
             Some(rows) => windowed(rows, &plan.window, room.line.as_flattened_mut()),
@@ -98,12 +108,13 @@ impl Pass<'_> {
             }
         }
         transform.power(room);
-        let rows = &mut to.0[range.start * bands..range.end * bands];
-        for band in 0..bands {
-            let energies = plan.filters.energies(band, &room.power);
-            for (row, energy) in rows.chunks_exact_mut(bands).zip(energies) {
-                row[band] = energy;
-            }
+        let count = bands.len();
+        let rows = &mut to.0[range.start * count..range.end * count];
+        for (band, to) in bands.iter_mut().enumerate() {
+            *to = plan.filters.energies(band, &room.power);
+        }
+        for (line, row) in rows.chunks_exact_mut(count).enumerate() {
+            row.iter_mut().zip(&*bands).for_each(|(to, energies)| *to = energies[line]);
         }
     }
 
