@@ -19,8 +19,9 @@ use crate::{Cloud, Coordinate};
 use rung_base::{Error, ErrorKind, Result};
 use rung_lanes::Lanes;
 
-/// Points from which groups are made: two blocks, below which there is little to leave out. Not tuned.
-const FEW: usize = 2_000;
+/// Points from which groups are made. Groups of 200 take as long as the definition where a quarter of them
+/// is sampled, of 400 half as long, of 2,000 a tenth; few samples of 200 take a third longer.
+const FEW: usize = 200;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
