@@ -7,6 +7,7 @@ use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
 use num_traits::{One, Zero};
 
+use super::whole::{self, Whole};
 use super::{Real, exact, ratio, real};
 use crate::condition::{Escape, Outcome};
 use crate::symbol;
@@ -96,6 +97,11 @@ fn divide_slowly(
     a: &Value,
     b: &Value,
 ) -> Outcome<(Value, Value)> {
+    if let Some((x, y)) = Whole::both(a, b)
+        && !y.is_zero()
+    {
+        return Ok(whole::divide(rounding, x, y));
+    }
     let (x, y) = (real(operator, a)?, real(operator, b)?);
     let finite = |real: &Real, value: &Value| {
         real.rational().ok_or_else(|| {

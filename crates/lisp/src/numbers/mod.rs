@@ -11,6 +11,7 @@ pub mod decimal;
 pub mod division;
 pub mod exact;
 pub mod power;
+pub mod whole;
 
 use std::cmp::Ordering;
 
@@ -22,6 +23,8 @@ use crate::condition::{Escape, Outcome};
 use crate::object::{Object, Ratio};
 use crate::symbol;
 use crate::value::Value;
+
+use whole::Whole;
 
 pub use complex::{Complex, complex};
 pub use division::{ceiling2, floor2, round2, truncate2};
@@ -129,6 +132,7 @@ struct Operation {
     fixnum: fn(i64, i64) -> Option<i64>,
     single: fn(f32, f32) -> f32,
     double: fn(f64, f64) -> f64,
+    whole: Option<fn(Whole<'_>, Whole<'_>) -> Value>,
     exact: fn(Fraction, Fraction) -> Option<Value>,
 }
 
@@ -137,7 +141,8 @@ const ADD: Operation = Operation {
     fixnum: i64::checked_add,
     single: |a, b| a + b,
     double: |a, b| a + b,
-    exact: |(an, ad), (bn, bd)| Some(sum(an, ad, bn, bd)),
+    whole: Some(whole::sum),
+    exact: |(an, ad), (bn, bd)| Some(ratio(an * &bd + bn * &ad, ad * bd)),
 };
 
 const SUBTRACT: Operation = Operation {
@@ -145,7 +150,8 @@ const SUBTRACT: Operation = Operation {
     fixnum: i64::checked_sub,
     single: |a, b| a - b,
     double: |a, b| a - b,
-    exact: |(an, ad), (bn, bd)| Some(sum(an, ad, -bn, bd)),
+    whole: Some(whole::difference),
+    exact: |(an, ad), (bn, bd)| Some(ratio(an * &bd - bn * &ad, ad * bd)),
 };
 
 const MULTIPLY: Operation = Operation {
@@ -153,13 +159,8 @@ const MULTIPLY: Operation = Operation {
     fixnum: i64::checked_mul,
     single: |a, b| a * b,
     double: |a, b| a * b,
-    exact: |(an, ad), (bn, bd)| {
-        Some(if ad.is_one() && bd.is_one() {
-            Value::integer(an * bn)
-        } else {
-            ratio(an * bn, ad * bd)
-        })
-    },
+    whole: Some(whole::product),
+    exact: |(an, ad), (bn, bd)| Some(ratio(an * bn, ad * bd)),
 };
 
 const DIVIDE: Operation = Operation {
@@ -167,16 +168,9 @@ const DIVIDE: Operation = Operation {
     fixnum: |a, b| if a.checked_rem(b)? == 0 { a.checked_div(b) } else { None },
     single: |a, b| a / b,
     double: |a, b| a / b,
+    whole: None,
     exact: |(an, ad), (bn, bd)| (!bn.is_zero()).then(|| ratio(an * bd, ad * bn)),
 };
-
-fn sum(an: BigInt, ad: BigInt, bn: BigInt, bd: BigInt) -> Value {
-    if ad.is_one() && bd.is_one() {
-        Value::integer(an + bn)
-    } else {
-        ratio(an * &bd + bn * &ad, ad * bd)
-    }
-}
 
 impl Operation {
     #[inline]
@@ -206,6 +200,9 @@ impl Operation {
 
     #[cold]
     fn slow(&self, a: &Value, b: &Value) -> Outcome {
+        if let (Some(whole), Some((a, b))) = (self.whole, Whole::both(a, b)) {
+            return Ok(whole(a, b));
+        }
         if a.as_complex().is_some() || b.as_complex().is_some() {
             return complex::apply(self.name, a, b);
         }
@@ -265,6 +262,9 @@ pub fn compare(operator: &str, a: &Value, b: &Value) -> Outcome<Option<Ordering>
         (Value::Single(x), Value::Single(y)) => return Ok(x.partial_cmp(y)),
         _ => {}
     }
+    if let Some((a, b)) = Whole::both(a, b) {
+        return Ok(Some(a.compare(b)));
+    }
     Ok(compare_reals(&real(operator, a)?, &real(operator, b)?))
 }
 
@@ -287,6 +287,9 @@ pub fn compare_reals(a: &Real, b: &Real) -> Option<Ordering> {
 
 /// Numeric `=`; false when either is no number.
 pub fn equals(a: &Value, b: &Value) -> bool {
+    if let Some((a, b)) = Whole::both(a, b) {
+        return a.compare(b) == Ordering::Equal;
+    }
     match (Real::of(a), Real::of(b)) {
         (Some(x), Some(y)) => compare_reals(&x, &y) == Some(Ordering::Equal),
         _ => (a.as_complex().is_some() || b.as_complex().is_some()) && complex::equal(a, b),
@@ -332,6 +335,9 @@ pub fn is_zero(value: &Value) -> Outcome<bool> {
 
 /// -1, 0 or 1 by the sign; zero for zeros and NaN.
 pub fn sign(operator: &str, value: &Value) -> Outcome<i32> {
+    if let Some(whole) = Whole::of(value) {
+        return Ok(whole.sign());
+    }
     Ok(match real(operator, value)? {
         Real::Integer(n) => sign_of(&n),
         Real::Ratio(ratio) => sign_of(&ratio.numerator),
