@@ -71,6 +71,8 @@ pub struct Packed {
 pub(crate) struct Window {
     /// How many; 0: it is closed.
     pub length: Cell<usize>,
+    /// The same of doubles, 0 of all else: one comparison says that there is such an element.
+    pub doubles: Cell<usize>,
     /// Where the first one is.
     pub data: Cell<usize>,
     /// What they are.
@@ -109,6 +111,7 @@ impl Packed {
         let (data, length) = array.own_elements()?;
         self.window.data.set(data as usize);
         self.window.length.set(length);
+        self.window.doubles.set(if kind == window_kind::DOUBLES { length } else { 0 });
         self.window.kind.set(kind);
         self.window.most.set(most);
         Some(kind)
@@ -116,6 +119,7 @@ impl Packed {
 
     fn close(&self) {
         self.window.length.set(0);
+        self.window.doubles.set(0);
     }
 
     /// The number of axes.

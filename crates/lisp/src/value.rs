@@ -14,7 +14,7 @@ use crate::symbol::Symbol;
 
 /// A Lisp value. Native code reads and writes values: the tags of `machine_code` are the numbers of
 /// the variants, those on the heap the last ones.
-#[derive(Clone, Default)]
+#[derive(Default)]
 #[repr(u8)]
 pub enum Value {
     /// The symbol `nil`, the empty list, false. Never written `Symbol(NIL)`: see `Value::symbol`.
@@ -46,6 +46,13 @@ pub enum Value {
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
+
+impl Clone for Value {
+    #[inline(always)]
+    fn clone(&self) -> Value {
+        crate::heap::copy(self)
+    }
+}
 
 /// The empty list.
 pub const NIL: Value = Value::Nil;
@@ -132,11 +139,11 @@ impl Value {
     /// that drop is a call, and registers hold numbers most of the time.
     #[inline(always)]
     pub fn put(&mut self, value: Value) {
-        let old = std::mem::replace(self, value);
-        if old.is_immediate() {
-            std::mem::forget(old);
+        if self.is_immediate() {
+            // What was there is not even read: its last bytes may still be on their way to memory.
+            std::mem::forget(std::mem::replace(self, value));
         } else {
-            drop_slowly(old);
+            drop_slowly(std::mem::replace(self, value));
         }
     }
 
@@ -346,7 +353,20 @@ impl Value {
     #[inline(always)]
     pub fn release(&mut self) {
         if !self.is_immediate() {
-            drop_slowly(std::mem::take(self));
+            release_slowly(self);
+        }
+    }
+
+    /// As `put` of what a native function has just made: a number by its parts, since 16 bytes read
+    /// right after two smaller stores wait for both.
+    #[inline(always)]
+    pub fn put_result(&mut self, value: Value) {
+        match value {
+            Value::Fixnum(number) => self.put_fixnum(number),
+            Value::Double(number) => self.put_double(number),
+            Value::Nil => self.put(NIL),
+            Value::Symbol(symbol) => self.put(Value::Symbol(symbol)),
+            other => self.put(other),
         }
     }
 }
@@ -375,6 +395,13 @@ impl std::fmt::Debug for Value {
 #[inline(never)]
 fn drop_slowly(value: Value) {
     drop(value);
+}
+
+/// Where it is: a reference of eight bytes is read, not the sixteen of a value that was written in
+/// two halves just now.
+#[inline(never)]
+fn release_slowly(value: &mut Value) {
+    *value = NIL;
 }
 
 /// Iterates over the cars of a chain of pairs.

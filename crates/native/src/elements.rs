@@ -42,11 +42,18 @@ impl Translator<'_> {
         self.b.ins().iadd(data, offset)
     }
 
-    /// The window of a packed vector with that index in it, and the address of its elements.
-    fn window(&mut self, places: &ArrayLayout, array: usize, at: Value) -> [Value; 2] {
+    /// The window of a packed vector with that index below the length at a place, and the address of
+    /// its elements.
+    fn window(
+        &mut self,
+        places: &ArrayLayout,
+        array: usize,
+        at: Value,
+        length_at: i32,
+    ) -> [Value; 2] {
         let body = self.array(places, array, tag::PACKED);
         let packed = self.load(I64, body, places.packed);
-        let length = self.load(I64, packed, places.window_length);
+        let length = self.load(I64, packed, length_at);
         let [closed, on] = [(); 2].map(|()| self.b.create_block());
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
         self.branch(inside, on, closed);
@@ -57,7 +64,7 @@ impl Translator<'_> {
         let slot = self.b.ins().iadd(start, offset);
         let helper = self.b.ins().iconst(I64, HELPERS.open as i64);
         self.b.ins().call_indirect(self.single, helper, &[slot]);
-        let length = self.load(I64, packed, places.window_length);
+        let length = self.load(I64, packed, length_at);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
         let stop = self.exit();
         self.branch(inside, on, stop);
@@ -94,8 +101,7 @@ impl Translator<'_> {
             }
             Some(Guess::Double) => {
                 let at = self.number(index, Kind::Fixnum);
-                let [packed, data] = self.window(places, array, at);
-                self.expect_window(places, packed, window_kind::DOUBLES);
+                let [_, data] = self.window(places, array, at, places.window_doubles);
                 let element = self.eighth(data, at);
                 let number = self.load(F64, element, 0);
                 self.put_number(to, Kind::Double, number);
@@ -107,7 +113,7 @@ impl Translator<'_> {
     /// An element that is a byte or a fixnum.
     fn fixnum(&mut self, places: &ArrayLayout, to: usize, array: usize, index: usize) {
         let at = self.number(index, Kind::Fixnum);
-        let [packed, data] = self.window(places, array, at);
+        let [packed, data] = self.window(places, array, at, places.window_length);
         let found = self.load(I64, packed, places.window_kind);
         let [byte, word, on] = [(); 3].map(|()| self.b.create_block());
         let number = self.b.append_block_param(on, I64);
@@ -143,8 +149,7 @@ impl Translator<'_> {
             Some(Guess::Double) => {
                 let number = self.number(from, Kind::Double);
                 let at = self.number(index, Kind::Fixnum);
-                let [packed, data] = self.window(places, array, at);
-                self.expect_window(places, packed, window_kind::DOUBLES);
+                let [_, data] = self.window(places, array, at, places.window_doubles);
                 let element = self.eighth(data, at);
                 self.b.ins().store(TRUSTED, number, element, 0);
             }
@@ -155,7 +160,7 @@ impl Translator<'_> {
     fn set_fixnum(&mut self, places: &ArrayLayout, array: usize, index: usize, from: usize) {
         let number = self.number(from, Kind::Fixnum);
         let at = self.number(index, Kind::Fixnum);
-        let [packed, data] = self.window(places, array, at);
+        let [packed, data] = self.window(places, array, at, places.window_length);
         let found = self.load(I64, packed, places.window_kind);
         let [byte, word, on] = [(); 3].map(|()| self.b.create_block());
         let bytes = self.compare(IntCC::Equal, found, window_kind::BYTES as i64);

@@ -11,6 +11,9 @@ use super::{Compiler, Dest};
 /// The arguments of a call lie in registers, whose numbers have 16 bits; some are needed besides.
 const MOST_ARGUMENTS: usize = 65_000;
 
+/// A longer `list` is a call.
+const MOST_ELEMENTS: usize = 16;
+
 impl Compiler<'_> {
     pub(super) fn compile_call(&mut self, call: &Call, dest: Dest) -> Outcome<()> {
         let outer = self.span;
@@ -110,6 +113,10 @@ impl Compiler<'_> {
     /// Compiles a call to instructions of its own where there are some.
     fn compile_inline(&mut self, name: Symbol, arguments: &[Core], dest: Dest) -> Outcome<bool> {
         match arguments {
+            [_, ..] if name == symbol::LIST && arguments.len() <= MOST_ELEMENTS => {
+                self.compile_list(arguments, dest)?;
+                Ok(true)
+            }
             [a] => self.compile_inline_1(name, a, dest),
             [a, b] => self.compile_inline_2(name, a, b, dest),
             [a, b, c] => self.compile_inline_3(name, a, b, c, dest),
@@ -313,6 +320,42 @@ impl Compiler<'_> {
         self.deliver(sum, dest);
         self.free_to(level);
         Ok(())
+    }
+
+    /// `(list a b ...)`: all elements left to right, then the pairs from the last.
+    fn compile_list(&mut self, elements: &[Core], dest: Dest) -> Outcome<()> {
+        let level = self.level();
+        let made = self.allocate()?;
+        let first = self.level();
+        self.compile_arguments(elements, None)?;
+        self.emit(Op::Nil { to: made });
+        for at in (first..self.level()).rev() {
+            self.emit(Op::Cons { to: made, a: at, b: made });
+        }
+        if dest != Dest::Tail {
+            for at in first..self.level() {
+                self.emit(Op::Clear { at });
+            }
+        }
+        self.deliver_made(made, dest);
+        self.free_to(level);
+        Ok(())
+    }
+
+    /// One value that a temporary has.
+    fn deliver_made(&mut self, from: Register, dest: Dest) {
+        match dest {
+            Dest::Register(to) | Dest::Fresh(to) | Dest::Values(to) if to != from => {
+                self.emit(Op::Take { to, from });
+                if let Dest::Values(_) = dest {
+                    self.emit(Op::Single);
+                }
+            }
+            Dest::Discard => {
+                self.emit(Op::Clear { at: from });
+            }
+            _ => self.deliver(from, dest),
+        }
     }
 
     /// A test whose truth is wanted as a value.

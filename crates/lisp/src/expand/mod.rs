@@ -9,6 +9,7 @@
 pub mod binding;
 pub mod chain;
 pub mod environment;
+mod inline;
 pub mod lambda;
 pub mod macros;
 pub mod places;
@@ -196,6 +197,9 @@ impl<'l> Expander<'l> {
             if !expansion.eql(form) {
                 return self.convert(&expansion);
             }
+        }
+        if let Some(inlined) = self.inlined(name, arguments) {
+            return self.convert(&inlined);
         }
         if self.lisp.is_missing(name) {
             // What its arguments mean is not known, and errors in them would mislead.

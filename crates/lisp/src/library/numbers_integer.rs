@@ -142,8 +142,7 @@ fn count(operator: &str, value: &Value) -> Outcome<u64> {
 }
 
 fn shift(number: &Value, by: &Value) -> Outcome {
-    let amount = integer("ash", by)?;
-    if let (Value::Fixnum(n), Some(amount)) = (number, amount.to_i64()) {
+    if let (Value::Fixnum(n), Value::Fixnum(amount)) = (number, by) {
         match amount {
             ..=-64 => return Ok(Value::Fixnum(n >> 63)),
             -63..=0 => return Ok(Value::Fixnum(n >> -amount)),
@@ -151,6 +150,7 @@ fn shift(number: &Value, by: &Value) -> Outcome {
             _ => {}
         }
     }
+    let amount = integer("ash", by)?;
     let n = integer("ash", number)?;
     match amount.to_i64() {
         Some(left @ 0..=BIT_LIMIT) => Ok(Value::integer(n << left as u64)),

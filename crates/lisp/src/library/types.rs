@@ -447,6 +447,10 @@ pub static TYPES: &[Native] = &[
 ];
 
 fn coerce(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    // The commonest, without a look for another name of the type.
+    if let (Value::Fixnum(number), Value::Symbol(symbol::DOUBLE_FLOAT)) = (&a[0], &a[1]) {
+        return Ok(Value::Double(*number as f64));
+    }
     let (value, specifier) = (&a[0], &expanded(lisp, &a[1])?);
     let head = match specifier {
         Value::Cons(pair) => pair.car(),

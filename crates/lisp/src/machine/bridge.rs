@@ -191,6 +191,7 @@ pub struct ArrayLayout {
     /// Of a packed array: the box that it is in; and from there its window.
     pub packed: i32,
     pub window_length: i32,
+    pub window_doubles: i32,
     pub window_data: i32,
     pub window_kind: i32,
     pub window_most: i32,
@@ -232,6 +233,7 @@ fn find_arrays() -> Option<ArrayLayout> {
         shown: place(offset_of!(GeneralArray, shown) + shown),
         packed: place(0),
         window_length: window(offset_of!(Window, length)),
+        window_doubles: window(offset_of!(Window, doubles)),
         window_data: window(offset_of!(Window, data)),
         window_kind: window(offset_of!(Window, kind)),
         window_most: window(offset_of!(Window, most)),
@@ -431,7 +433,7 @@ unsafe extern "C" fn call(
         return match machine.native(lisp, native, first, count as usize) {
             Ok(value) => {
                 // It had stacks of its own, if any: nothing is to be published.
-                machine.stacks.values[first].put(value);
+                machine.stacks.values[first].put_result(value);
                 status::DONE
             }
             Err(escape) => {
@@ -471,6 +473,13 @@ unsafe extern "C" fn leave(
 ) -> u64 {
     // SAFETY: by the contract of helpers.
     let (machine, lisp, op) = unsafe { stopped(machine, lisp, version, base, pc) };
+    if let Op::Throw { tag, from } = op
+        && machine.throw_near(lisp, tag, from)
+    {
+        machine.bridge.pc = 2 * machine.pc as u32;
+        machine.publish(lisp);
+        return machine.called(false);
+    }
     let outcome = match machine.step(lisp, op, base as usize) {
         Err(escape) if escape.only_leaves() => machine.land(lisp, escape),
         outcome => outcome,

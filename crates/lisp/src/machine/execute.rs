@@ -275,7 +275,7 @@ impl Machine {
                             let Function::Native(native) = &*function else { continue };
                             self.pc = pc;
                             let value = attempt!(self.native(lisp, native, first, count as usize));
-                            self.stacks.values[first].put(value);
+                            self.stacks.values[first].put_result(value);
                         }
                         _ => {
                             let function = function.clone();
@@ -403,6 +403,13 @@ impl Machine {
                 Op::CallSaved { base: result, count } => {
                     settle!();
                     attempt!(self.call_saved(lisp, base + result as usize, count as usize));
+                    resume!();
+                }
+                Op::Throw { tag, from } => {
+                    settle!();
+                    if !self.throw_near(lisp, tag, from) {
+                        attempt!(self.step(lisp, op, base));
+                    }
                     resume!();
                 }
                 other => attempt!(self.step(lisp, other, base)),

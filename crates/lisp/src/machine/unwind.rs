@@ -63,6 +63,34 @@ impl Machine {
         self.open(lisp, ControlKind::Cleanup { target });
     }
 
+    /// A throw that a catch of this run gets, with nothing to clean up on the way: no escape is
+    /// made, and further values stay where they are. False: it is another one.
+    pub(super) fn throw_near(&mut self, lisp: &mut Lisp, tag: Register, from: Register) -> bool {
+        let thrown = &self.stacks.values[self.base + tag as usize];
+        let catches = |control: &Control| match &control.kind {
+            ControlKind::Catch { tag, .. } => tag.eql(thrown),
+            ControlKind::Cleanup { .. } => true,
+            ControlKind::Exit { .. } => false,
+        };
+        let Some(at) = lisp.controls[self.controls..].iter().rposition(catches) else {
+            return false;
+        };
+        let at = self.controls + at;
+        let ControlKind::Catch { target, to, .. } = lisp.controls[at].kind else { return false };
+        let first = std::mem::take(&mut self.stacks.values[self.base + from as usize]);
+        lisp.controls.truncate(at + 1);
+        let Some(control) = lisp.controls.pop() else { return false };
+        if self.version.take().is_some() {
+            self.ops = self.code().ops.clone();
+        }
+        self.restore(lisp, &control);
+        self.stacks.values[self.base + to as usize].put(first);
+        self.pc = target as usize;
+        self.version = self.code().native.version.get();
+        self.resumes = false;
+        true
+    }
+
     /// Finds where to go on after an escape; gives the escape when it leaves this run.
     pub(super) fn recover(&mut self, lisp: &mut Lisp, escape: Escape) -> Outcome<()> {
         let escape = self.signal(lisp, escape);
@@ -105,17 +133,15 @@ impl Machine {
     fn restore(&mut self, lisp: &mut Lisp, control: &Control) {
         let top = self.base + self.registers;
         if self.stacks.frames.len() > control.frames {
-            let frame = self.stacks.frames.drain(control.frames..).next();
-            if let Some(frame) = frame {
+            self.stacks.frames.truncate(control.frames + 1);
+            if let Some(frame) = self.stacks.frames.pop() {
                 self.reopen(frame);
                 (self.version, self.resumes) = (None, false);
             }
         }
         let end = self.base + self.registers;
         if end < top {
-            for value in &mut self.stacks.values[end..top] {
-                *value = NIL;
-            }
+            self.stacks.values[end..top].iter_mut().for_each(Value::release);
         }
         self.stacks.lots.truncate(control.lots);
         self.stacks.pending.truncate(control.pending);
