@@ -254,6 +254,12 @@ pub enum Op {
         index: Register,
         from: Register,
     },
+    /// The element of an array with two axes at the row in `first` and the column after it.
+    ArefPlane {
+        to: Register,
+        array: Register,
+        first: Register,
+    },
     SetCar {
         pair: Register,
         from: Register,

@@ -7,6 +7,7 @@
 use num_bigint::BigInt;
 
 use crate::code::Function;
+use crate::condition::Outcome;
 use crate::heap::{Ref, Slot};
 use crate::object::{Cons, GeneralArray, HashTable, Object, Ratio, Text};
 use crate::packed::Packed;
@@ -357,17 +358,19 @@ impl Value {
         }
     }
 
-    /// As `put` of what a native function has just made: a number by its parts, since 16 bytes read
-    /// right after two smaller stores wait for both.
+    /// As `put` of what a native function has just made: what is immediate by its parts, since 16
+    /// bytes read right after two smaller stores wait for both.
     #[inline(always)]
-    pub fn put_result(&mut self, value: Value) {
-        match value {
-            Value::Fixnum(number) => self.put_fixnum(number),
-            Value::Double(number) => self.put_double(number),
-            Value::Nil => self.put(NIL),
-            Value::Symbol(symbol) => self.put(Value::Symbol(symbol)),
-            other => self.put(other),
+    pub(crate) fn put_result(&mut self, outcome: Outcome) -> Outcome<()> {
+        match &outcome {
+            Ok(Value::Fixnum(number)) => self.put_fixnum(*number),
+            Ok(Value::Double(number)) => self.put_double(*number),
+            Ok(Value::Nil) => self.put(NIL),
+            Ok(Value::Symbol(symbol)) => self.put(Value::Symbol(*symbol)),
+            _ => return outcome.map(|value| self.put(value)),
         }
+        std::mem::forget(outcome);
+        Ok(())
     }
 }
 

@@ -70,7 +70,7 @@ impl Translator<'_> {
             let is = match known {
                 // The slot of a number of the other kind may hold what was there before.
                 Kind::Fixnum | Kind::Double => self.b.ins().iconst(I64, 0),
-                Kind::Any | Kind::Immediate => {
+                Kind::Any | Kind::Packed | Kind::Immediate => {
                     let found = self.tag(at);
                     self.is(found, wanted)
                 }

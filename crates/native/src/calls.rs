@@ -69,12 +69,12 @@ impl Translator<'_> {
             }
             Op::TailCall { base, count, symbol } => {
                 let cell = self.symbol(symbol, LAYOUT.symbol_function);
-                let function = self.function_at(cell, 0, slow);
+                let function = self.any_function_at(cell, 0, slow);
                 self.tail_call(function, base, count.into(), slow);
             }
             Op::TailCallValue { base, count } => {
                 let start = self.b.use_var(self.start);
-                let function = self.function_at(start, Self::offset(base.into()), slow);
+                let function = self.any_function_at(start, Self::offset(base.into()), slow);
                 self.tail_call(function, base + 1, count, slow);
             }
             _ => self.jump(slow),
@@ -85,14 +85,23 @@ impl Translator<'_> {
 
     /// The closure that a value is, or else to `slow`.
     fn function_at(&mut self, from: Value, offset: i32, slow: Block) -> Value {
+        let function = self.any_function_at(from, offset, slow);
+        self.only_closure(function, slow);
+        function
+    }
+
+    /// The function that a value is, of Lisp or native, or else to `slow`.
+    fn any_function_at(&mut self, from: Value, offset: i32, slow: Block) -> Value {
         let found = self.b.ins().uload8(I64, TRUSTED, from, offset);
         let is = self.is(found, tag::FUNCTION);
         self.only_if(is, slow);
-        let function = self.load(I64, from, offset + SECOND);
+        self.load(I64, from, offset + SECOND)
+    }
+
+    fn only_closure(&mut self, function: Value, slow: Block) {
         let kind = self.b.ins().uload8(I64, TRUSTED, function, LAYOUT.function_tag);
         let closure = self.is(kind, tag::CLOSURE);
         self.only_if(closure, slow);
-        function
     }
 
     fn only_if(&mut self, condition: Value, otherwise: Block) {
@@ -198,6 +207,7 @@ impl Translator<'_> {
             self.state.clone_from(&state);
             self.b.switch_to_block(other);
         }
+        self.only_closure(function, slow);
         let code = self.load(I64, function, LAYOUT.function_code);
         let required = self.load(I32, code, LAYOUT.code_required_at_tail);
         let wanted = self.b.ins().iconst(I32, i64::from(count));
@@ -245,7 +255,7 @@ impl Translator<'_> {
             return self.put_number(to, kind, number);
         }
         let (words, kind) = (self.slot(from), self.state[from].kind());
-        if kind == Kind::Any {
+        if kind.counts() {
             let start = self.b.use_var(self.start);
             let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
             self.b.ins().store(TRUSTED, nil, start, Self::offset(from));

@@ -12,27 +12,47 @@ use crate::words::{SECOND, TRUSTED};
 impl Translator<'_> {
     /// The array in a register, of that variant of objects.
     fn array(&mut self, places: &ArrayLayout, at: usize, variant: u8) -> Value {
-        let found = self.tag(at);
-        let is = self.is(found, tag::OBJECT);
-        self.guard(is);
+        let is_known = variant == tag::PACKED && self.state[at] == Place::Slot(Kind::Packed);
+        if !is_known {
+            let found = self.tag(at);
+            let is = self.is(found, tag::OBJECT);
+            self.guard(is);
+        }
         let start = self.b.use_var(self.start);
         let body = self.load(I64, start, Self::offset(at) + SECOND);
+        if is_known {
+            return body;
+        }
         let found = self.b.ins().uload8(I64, TRUSTED, body, places.tag);
         let is = self.is(found, variant);
         self.guard(is);
+        if variant == tag::PACKED {
+            self.state[at] = Place::Slot(Kind::Packed);
+        }
+        body
+    }
+
+    /// The general array in a register, with so many axes and elements of its own.
+    fn general_array(&mut self, places: &ArrayLayout, array: usize, axes: i64) -> Value {
+        let body = self.array(places, array, tag::ARRAY);
+        let rank = self.load(I64, body, places.rank);
+        let fits = self.compare(IntCC::Equal, rank, axes);
+        self.guard(fits);
+        let shown = self.load(I64, body, places.shown);
+        let own = self.compare(IntCC::Equal, shown, 0);
+        self.guard(own);
         body
     }
 
     /// Where an element of a general vector is.
     fn general(&mut self, places: &ArrayLayout, array: usize, index: usize) -> Value {
         let at = self.number(index, Kind::Fixnum);
-        let body = self.array(places, array, tag::ARRAY);
-        let rank = self.load(I64, body, places.rank);
-        let one = self.compare(IntCC::Equal, rank, 1);
-        self.guard(one);
-        let shown = self.load(I64, body, places.shown);
-        let own = self.compare(IntCC::Equal, shown, 0);
-        self.guard(own);
+        let body = self.general_array(places, array, 1);
+        self.general_at(places, body, at)
+    }
+
+    /// Where the element at a position in row-major order is.
+    fn general_at(&mut self, places: &ArrayLayout, body: Value, at: Value) -> Value {
         let length = self.load(I64, body, places.length);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
         self.guard(inside);
@@ -40,6 +60,28 @@ impl Translator<'_> {
         let four = self.b.ins().iconst(I64, 4);
         let offset = self.b.ins().ishl(at, four);
         self.b.ins().iadd(data, offset)
+    }
+
+    /// An element of a general array with two axes; others are left to the machine.
+    pub(crate) fn plane_element(&mut self, to: usize, array: usize, first: usize) {
+        let Some(places) = array_layout() else { return self.step() };
+        if self.met().is_some() || matches!(self.state[array], Place::Number { .. }) {
+            return self.step();
+        }
+        let [i, j] = [first, first + 1].map(|at| self.number(at, Kind::Fixnum));
+        let body = self.general_array(places, array, 2);
+        let axes = self.load(I64, body, places.axes);
+        let [rows, columns] = [0, 8].map(|offset| self.load(I64, axes, offset));
+        for (index, length) in [(i, rows), (j, columns)] {
+            let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, index, length);
+            self.guard(inside);
+        }
+        let row = self.b.ins().imul(i, columns);
+        let at = self.b.ins().iadd(row, j);
+        let element = self.general_at(places, body, at);
+        let words = self.words_at(element, 0);
+        self.count(words);
+        self.put(to, words, Kind::Any);
     }
 
     /// The window of a packed vector with that index below the length at a place, and the address of

@@ -102,6 +102,7 @@ fn reads(op: Op, mut read: impl FnMut(Register)) {
         | Op::SetCdr { pair: a, from: b }
         | Op::Leave { exit: a, from: b, .. }
         | Op::Throw { tag: a, from: b } => [a, b].into_iter().for_each(read),
+        Op::ArefPlane { array, first, .. } => [array, first, first + 1].into_iter().for_each(read),
         Op::SetAref { array, index, from } => [array, index, from].into_iter().for_each(read),
         _ => {}
     }
@@ -135,6 +136,7 @@ pub fn writes(op: Op) -> Option<Register> {
         | Op::Cdr { to, .. }
         | Op::Cons { to, .. }
         | Op::Aref { to, .. }
+        | Op::ArefPlane { to, .. }
         | Op::EndCleanup { to }
         | Op::RestoreValues { to } => Some(to),
         Op::Clear { at } | Op::OpenExit { at, .. } | Op::MakeCell { at } => Some(at),

@@ -197,7 +197,7 @@ impl Translator<'_> {
     /// A copy of a register's words, counted, with what is known of it.
     pub(crate) fn copy(&mut self, at: usize) -> (Words, Kind) {
         let (words, kind) = (self.words_of(at), self.state[at].kind());
-        if kind == Kind::Any {
+        if kind.counts() {
             self.count(words);
         }
         (words, kind)
@@ -205,6 +205,12 @@ impl Translator<'_> {
 
     /// A constant.
     fn constant(&mut self, to: usize, value: &Lisp) {
+        if !self.source.live.before(self.pc + 1, to) {
+            // Nobody asks for it.
+            self.free(to);
+            self.state[to] = Place::Slot(Kind::Immediate);
+            return;
+        }
         let [first, second] = words(value);
         match value {
             Lisp::Fixnum(number) => {
@@ -240,7 +246,7 @@ impl Translator<'_> {
         }
         if take && to != from {
             let (words, kind) = (self.slot(from), self.state[from].kind());
-            if kind == Kind::Any {
+            if kind.counts() {
                 let start = self.b.use_var(self.start);
                 let nil = self.b.ins().iconst(I64, i64::from(tag::NIL));
                 self.b.ins().store(TRUSTED, nil, start, Self::offset(from));
@@ -282,6 +288,9 @@ impl Translator<'_> {
             Op::SetCar { pair, from } => self.set_half(pair, from, LAYOUT.pair_car),
             Op::SetCdr { pair, from } => self.set_half(pair, from, LAYOUT.pair_cdr),
             Op::Aref { array, index, .. } => self.element(to, array.into(), index.into()),
+            Op::ArefPlane { array, first, .. } => {
+                self.plane_element(to, array.into(), first.into());
+            }
             Op::SetAref { array, index, from } => {
                 self.set_element(array.into(), index.into(), from.into());
             }

@@ -8,12 +8,21 @@
 pub enum Kind {
     /// Anything.
     Any,
+    /// A packed array, as a guard has found since the register was written.
+    Packed,
     /// Something without a count.
     Immediate,
     /// A fixnum.
     Fixnum,
     /// A double.
     Double,
+}
+
+impl Kind {
+    /// Whether it may be a counted reference.
+    pub fn counts(self) -> bool {
+        matches!(self, Kind::Any | Kind::Packed)
+    }
 }
 
 /// Where a register's value is.
@@ -41,7 +50,7 @@ impl Place {
 
     /// Whether the slot may refer to the heap.
     pub fn counts(self) -> bool {
-        self == Place::Slot(Kind::Any)
+        matches!(self, Place::Slot(kind) if kind.counts())
     }
 
     /// A number that its slot has not got.
@@ -63,7 +72,7 @@ impl Place {
     pub fn join(self, other: Place) -> Place {
         let (a, b) = (self.kind(), other.kind());
         if a != b {
-            let any = a == Kind::Any || b == Kind::Any;
+            let any = a.counts() || b.counts();
             return Place::Slot(if any { Kind::Any } else { Kind::Immediate });
         }
         match (self, other) {
@@ -86,5 +95,9 @@ mod tests {
         assert_eq!(FIXNUM.join(double), Place::Slot(Kind::Immediate));
         assert_eq!(FIXNUM.join(Place::Slot(Kind::Any)), Place::Slot(Kind::Any));
         assert_eq!(FIXNUM.dead(), Place::Slot(Kind::Immediate));
+        let packed = Place::Slot(Kind::Packed);
+        assert_eq!(packed.join(packed), packed);
+        assert_eq!(packed.join(Place::Slot(Kind::Immediate)), Place::Slot(Kind::Any));
+        assert_eq!(packed.join(FIXNUM), Place::Slot(Kind::Any));
     }
 }

@@ -295,7 +295,8 @@ impl<'a> Translator<'a> {
         if self.source.loops.contains(&to) && to > 0 {
             // Who comes from the bytecode cannot know it.
             for (at, place) in joined.iter_mut().enumerate() {
-                if *place == Place::Slot(Kind::Immediate) && live(at) {
+                let is_guessed = *place == Place::Slot(Kind::Immediate) && live(at);
+                if is_guessed || *place == Place::Slot(Kind::Packed) {
                     *place = Place::Slot(Kind::Any);
                 }
             }
@@ -357,7 +358,7 @@ impl<'a> Translator<'a> {
     fn expect(&mut self, pc: usize, at: usize, wanted: Place) {
         let kind = wanted.kind();
         match kind {
-            Kind::Any => {}
+            Kind::Any | Kind::Packed => {}
             Kind::Immediate => self.drop_slot(at),
             Kind::Fixnum | Kind::Double => {
                 let number = if kind == Kind::Fixnum { tag::FIXNUM } else { tag::DOUBLE };
@@ -488,7 +489,9 @@ impl<'a> Translator<'a> {
 
     /// Stops when Ctrl-C was pressed; the bytecode says so.
     pub(crate) fn poll(&mut self) {
-        let flag = self.load(I64, self.machine, LAYOUT.machine_interrupt);
+        // One flag for the whole run: the load may leave the loop.
+        let fixed = TRUSTED.with_readonly();
+        let flag = self.b.ins().load(I64, fixed, self.machine, LAYOUT.machine_interrupt);
         let pressed = self.b.ins().uload8(I64, TRUSTED, flag, 0);
         let (stop, on) = (self.new_exit(false), self.b.create_block());
         self.branch(pressed, stop, on);

@@ -387,3 +387,88 @@ fn throws_and_exits_land_in_native_code_and_in_bytecode() {
         ),
     ]);
 }
+
+#[test]
+fn functions_that_become_loops_do_what_calls_of_them_do() {
+    check(&[
+        (
+            "(list (mapcar #'+ '(1 2 3) '(10 20 30 40)) (mapc #'identity '(1 2)) (mapcar #'car nil)
+                   (multiple-value-list (mapcar (lambda (x) (values x x)) '(1 2))))",
+            "((11 22 33) (1 2) NIL ((1 2)))",
+        ),
+        (
+            "(defun f (x) (defun f (x) (list 'new x)) (list 'old x)) (mapcar #'f '(1 2))",
+            "((OLD 1) (OLD 2))",
+        ),
+        (
+            "(defun run (list) (catch 'out (mapcar (lambda (x) (if (= x 2) (throw 'out x) x)) list)))
+             (defun leave (list) (block nil (mapc (lambda (x) (return (list x))) list)))
+             (list (run '(1 2 3)) (run '(1 3)) (leave '(7 8)) (leave nil))",
+            "(2 (1 3) (7) NIL)",
+        ),
+        (
+            "(flet ((text (run) (handler-case (funcall run) (type-error (c) (princ-to-string c)))))
+               (list (text (lambda () (mapcar #'1+ '(1 2 . 3)))) (text (lambda () (mapc #'list 5)))
+                     (text (lambda () (mapcar #'list nil 5))) (text (lambda () (rplaca 5 1)))
+                     (text (lambda () (rplacd nil 1)))))",
+            "(\"mapcar: expected a list: got 3\" \"mapc: expected a list: got 5\" NIL \
+             \"rplaca: expected a cons: got 5\" \"rplacd: expected a cons: got NIL\")",
+        ),
+        (
+            "(let ((x (list 1 2)) (n 0)) (list (rplaca x (incf n)) (rplacd x (incf n)) x n))",
+            "((1 . 2) (1 . 2) (1 . 2) 2)",
+        ),
+        ("(let ((x 1)) (list x (setq x 2) (list x) (list (list))))", "(1 2 (2) (NIL))"),
+    ]);
+}
+
+#[test]
+fn throws_that_land_near_undo_what_those_from_afar_do() {
+    check(&[
+        (
+            "(defvar *n* 0) (defun deep (n) (if (= n 0) (throw 'x (values 1 2)) (+ 1 (deep (- n 1)))))
+             (defun guarded (n) (unwind-protect (deep n) (incf *n*)))
+             (list (multiple-value-list (catch 'x (deep 5))) (catch 'x (deep 3) 7)
+                   (multiple-value-list (catch 'x (guarded 2))) *n*
+                   (let ((*n* 3)) (catch 'x (let ((*n* 4)) (deep 1)) 0)) *n*)",
+            "((1 2) 1 (1 2) 1 1 1)",
+        ),
+        (
+            "(defun inner (tag) (catch 'a (throw tag 5)) 6)
+             (list (catch 'b (inner 'b)) (catch 'b (inner 'a)) (catch 'b (block nil (inner 'b))))",
+            "(5 6 5)",
+        ),
+        (
+            "(defun or-test (a b) (or (null a) b)) (defun or-call (a) (or (eql a 1) (list a)))
+             (list (or-test nil 1) (or-test 1 2) (or-call 1) (or-call 2) (if (or (null 1) nil) 1 2))",
+            "(T 2 T (2) 2)",
+        ),
+    ]);
+}
+
+#[test]
+fn elements_of_planes_and_packed_vectors_are_found_by_any_kind_of_array() {
+    check(&[
+        (
+            "(defun at (a i j) (aref a i j)) (defvar *a* (make-array '(2 3) :initial-element 0))
+             (setf (aref *a* 1 2) 'x)
+             (defvar *d* (make-array '(3 2) :displaced-to *a*))
+             (list (at *a* 1 2) (at *a* 0 0) (at *d* 2 1) (at #2a((1 2) (3 4)) 1 0)
+                   (handler-case (at *a* 2 0) (error () 'outside))
+                   (handler-case (at *a* 0 3) (error () 'outside))
+                   (handler-case (at *a* -1 0) (error () 'outside))
+                   (handler-case (at (vector 1) 0 0) (error () 'rank))
+                   (handler-case (at 5 0 0) (type-error () 'type)))",
+            "(X 0 X 3 OUTSIDE OUTSIDE OUTSIDE RANK TYPE)",
+        ),
+        (
+            "(defun exchange (v i j) (rotatef (aref v i) (aref v j)) (list (aref v i) (aref v j)))
+             (let ((d (make-array 2 :element-type 'double-float :initial-contents '(1d0 2d0))))
+               (dotimes (i 9) (exchange d 0 1))
+               (list (exchange d 0 1) (exchange (vector 1 2) 0 1) (exchange d 0 1)
+                     (exchange (make-array 2 :element-type 'fixnum :initial-contents '(3 4)) 0 1)
+                     (handler-case (exchange d 0 2) (error () 'outside))))",
+            "((1.0 2.0) (2 1) (2.0 1.0) (4 3) OUTSIDE)",
+        ),
+    ]);
+}

@@ -276,6 +276,7 @@ impl Compiler<'_> {
                 })?;
                 self.free_to(level);
             }
+            symbol::AREF => self.compile_plane(a, b, c, dest)?,
             symbol::SET_AREF => {
                 let level = self.level();
                 let [array, index, from] = self.operands([a, b, c])?;
@@ -291,6 +292,26 @@ impl Compiler<'_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// `(aref array row column)`.
+    fn compile_plane(&mut self, array: &Core, i: &Core, j: &Core, dest: Dest) -> Outcome<()> {
+        let level = self.level();
+        let [array, i, j] = self.operands([array, i, j])?;
+        let mut first = i;
+        if j != i + 1 {
+            first = self.allocate()?;
+            let second = self.allocate()?;
+            self.emit(Op::Move { to: first, from: i });
+            self.emit(Op::Move { to: second, from: j });
+        }
+        self.mark(self.span);
+        self.simple(dest, |this, to| {
+            this.emit(Op::ArefPlane { to, array, first });
+            this.drop_operand(array, level, to);
+        })?;
+        self.free_to(level);
+        Ok(())
     }
 
     /// `(+ a b c ...)`: all operands left to right, then the sum from the left.

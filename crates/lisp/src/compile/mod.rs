@@ -261,7 +261,12 @@ impl Compiler<'_> {
                 }
                 self.compile(last, dest)
             }
-            Core::Let(bindings, body) => self.compile_let(bindings, body, dest),
+            Core::Let(bindings, body) => match self.as_or_of_test(core) {
+                Some((test, other)) => {
+                    self.compile_if(test, &Core::Constant(crate::value::T), other, dest)
+                }
+                None => self.compile_let(bindings, body, dest),
+            },
             Core::Labels(functions, body) => self.compile_labels(functions, body, dest),
             Core::ValuesLet(variables, parts) => self.compile_values_let(variables, parts, dest),
             Core::Closure(lambda) => self.compile_closure(lambda, dest),

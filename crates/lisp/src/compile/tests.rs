@@ -129,6 +129,11 @@ impl Compiler<'_> {
         }
     }
 
+    /// `(or test other)`, where the test makes no value of its own: `t` stands for it.
+    pub(super) fn as_or_of_test<'c>(&self, core: &'c Core) -> Option<(&'c Core, &'c Core)> {
+        as_or(core).filter(|(test, _)| self.as_test(test).is_some())
+    }
+
     fn as_test<'c>(&self, core: &'c Core) -> Option<(Symbol, Vec<&'c Core>)> {
         let Core::Call(call) = core else { return None };
         let Target::Global(name) = call.target else { return None };

@@ -333,7 +333,8 @@ fn in_plane(array: &GeneralArray, i: &Value, j: &Value) -> Option<usize> {
     (i < rows && j < columns).then(|| i * columns + j)
 }
 
-fn aref_any(array: &Value, indices: &[Value]) -> Outcome {
+/// `(aref array index...)`.
+pub fn aref_any(array: &Value, indices: &[Value]) -> Outcome {
     if let [index] = indices {
         return aref(array, index);
     }

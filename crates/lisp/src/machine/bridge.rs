@@ -187,6 +187,8 @@ pub struct ArrayLayout {
     pub data: i32,
     pub length: i32,
     pub rank: i32,
+    /// Where the lengths along its axes are.
+    pub axes: i32,
     pub shown: i32,
     /// Of a packed array: the box that it is in; and from there its window.
     pub packed: i32,
@@ -230,6 +232,7 @@ fn find_arrays() -> Option<ArrayLayout> {
         data: place(offset_of!(GeneralArray, own) + inside + data),
         length: place(offset_of!(GeneralArray, own) + inside + length),
         rank: place(offset_of!(GeneralArray, dimensions) + inside + length),
+        axes: place(offset_of!(GeneralArray, dimensions) + inside + data),
         shown: place(offset_of!(GeneralArray, shown) + shown),
         packed: place(0),
         window_length: window(offset_of!(Window, length)),
@@ -430,12 +433,10 @@ unsafe extern "C" fn call(
         let function = function.clone();
         let Function::Native(native) = &*function else { return status::DONE };
         let first = base as usize + first as usize;
-        return match machine.native(lisp, native, first, count as usize) {
-            Ok(value) => {
-                // It had stacks of its own, if any: nothing is to be published.
-                machine.stacks.values[first].put_result(value);
-                status::DONE
-            }
+        let outcome = machine.native(lisp, native, first, count as usize);
+        // It had stacks of its own, if any: nothing is to be published.
+        return match machine.stacks.values[first].put_result(outcome) {
+            Ok(()) => status::DONE,
             Err(escape) => {
                 machine.bridge.escape = Some(escape);
                 status::FAILED

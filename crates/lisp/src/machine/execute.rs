@@ -274,8 +274,8 @@ impl Machine {
                             let function = function.clone();
                             let Function::Native(native) = &*function else { continue };
                             self.pc = pc;
-                            let value = attempt!(self.native(lisp, native, first, count as usize));
-                            self.stacks.values[first].put_result(value);
+                            let outcome = self.native(lisp, native, first, count as usize);
+                            attempt!(self.stacks.values[first].put_result(outcome));
                         }
                         _ => {
                             let function = function.clone();

@@ -171,6 +171,12 @@ impl Machine {
                 set!(to, crate::library::arrays::aref(&at!(array), &at!(index))?);
                 self.note_fetches(lisp);
             }
+            Op::ArefPlane { to, array, first } => {
+                let at = base + first as usize;
+                let indices = &self.stacks.values[at..at + 2];
+                set!(to, crate::library::arrays::aref_any(&at!(array), indices)?);
+                self.note_fetches(lisp);
+            }
             Op::SetAref { array, index, from } => {
                 let value = at!(from).clone();
                 crate::library::arrays::set_aref(&at!(array), &at!(index), value)?;
