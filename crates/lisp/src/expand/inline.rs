@@ -28,8 +28,7 @@ impl Expander<'_> {
     }
 }
 
-/// `(mapcar #'f list...)` as a loop: the results are joined at the end of a list whose first pair
-/// is none of them.
+/// `(mapcar #'f list...)` as a loop.
 fn mapping(lisp: &mut Lisp, name: Symbol, arguments: &[Value]) -> Option<Value> {
     let (function, lists) = arguments.split_first()?;
     let is_written = function.as_cons().is_some_and(|pair| {
@@ -38,50 +37,53 @@ fn mapping(lisp: &mut Lisp, name: Symbol, arguments: &[Value]) -> Option<Value> 
     if !is_written || lists.is_empty() || lists.len() > MOST_LISTS {
         return None;
     }
-    let [called, first, last, again] = ["FUNCTION", "FIRST", "LAST", "AGAIN"].map(|n| lisp.gensym(n));
+    let called = lisp.gensym("FUNCTION");
     let rests = lists.iter().map(|_| lisp.gensym("REST")).collect::<Vec<_>>();
-    let start = match name {
-        symbol::MAPCAR => form(symbol::LIST, [NIL]),
-        _ => rests[0].clone(),
-    };
     let mut bindings = vec![list([called.clone(), function.clone()])];
     bindings.extend(rests.iter().zip(lists).map(|(rest, made)| list([rest.clone(), made.clone()])));
-    bindings.push(list([first.clone(), start]));
-    if name == symbol::MAPCAR {
-        bindings.push(list([last.clone(), first.clone()]));
-    }
     let cars = rests.iter().map(|rest| form(symbol::CAR, [rest.clone()]));
     let value = form(symbol::FUNCALL, [called].into_iter().chain(cars));
-    let turn = match name {
-        symbol::MAPCAR => {
-            let pair = form(symbol::SETQ, [last.clone(), form(symbol::LIST, [value])]);
-            // The last pair as it was before the value is made.
-            form(symbol::SET_CDR, [last, pair])
-        }
-        _ => value,
+    let first = lisp.gensym("FIRST");
+    let (turn, result) = if name == symbol::MAPCAR {
+        // The results are joined to the end of a list whose first pair is none of them.
+        let last = lisp.gensym("LAST");
+        bindings.push(list([first.clone(), form(symbol::LIST, [NIL])]));
+        bindings.push(list([last.clone(), first.clone()]));
+        // The last pair is that from before the value is made.
+        let pair = form(symbol::SETQ, [last.clone(), form(symbol::LIST, [value])]);
+        (form(symbol::SET_CDR, [last, pair]), form(symbol::CDR, [first]))
+    } else {
+        bindings.push(list([first.clone(), rests[0].clone()]));
+        (value, first)
     };
-    let steps = rests.iter().map(|rest| {
-        form(symbol::SETQ, [rest.clone(), form(symbol::CDR, [rest.clone()])])
-    });
-    let mut more = rests.iter().map(|rest| form(symbol::CONSP, [rest.clone()])).collect::<Vec<_>>();
-    let more = if more.len() == 1 { more.remove(0) } else { form(symbol::AND, more) };
+    let looped = turns(lisp, &rests, turn);
+    let end = checked_end(name, &rests);
+    Some(form(symbol::LET_STAR, [list(bindings), looped, end, result]))
+}
+
+/// A form again and again, as long as all lists have elements.
+fn turns(lisp: &mut Lisp, rests: &[Value], turn: Value) -> Value {
+    let again = lisp.gensym("AGAIN");
+    let steps = rests
+        .iter()
+        .map(|rest| form(symbol::SETQ, [rest.clone(), form(symbol::CDR, [rest.clone()])]));
+    let pairs = rests.iter().map(|rest| form(symbol::CONSP, [rest.clone()]));
+    let more = form(symbol::AND, pairs);
     let body = [turn].into_iter().chain(steps).chain([form(symbol::GO, [again.clone()])]);
     let turn = form(symbol::WHEN, [more].into_iter().chain(body));
-    // The first of them that is at its end decides, as in a call.
-    let end = rests.iter().rev().fold(NIL, |others, rest| {
+    form(symbol::TAGBODY, [again, turn])
+}
+
+/// Of the lists, the first that is at its end decides whether it ends well, as in a call.
+fn checked_end(name: Symbol, rests: &[Value]) -> Value {
+    rests.iter().rev().fold(NIL, |others, rest| {
         let checked = form(symbol::NOT_A_LIST, [quoted(Value::symbol(name)), rest.clone()]);
         let checked = form(symbol::IF, [rest.clone(), checked]);
         match &others {
             Value::Nil => checked,
             _ => form(symbol::IF, [form(symbol::CONSP, [rest.clone()]), others, checked]),
         }
-    });
-    let result = match name {
-        symbol::MAPCAR => form(symbol::CDR, [first]),
-        _ => first,
-    };
-    let looped = form(symbol::TAGBODY, [again, turn]);
-    Some(form(symbol::LET_STAR, [list(bindings), looped, end, result]))
+    })
 }
 
 /// `(rplaca pair value)`, where it is a pair.

@@ -140,12 +140,15 @@ pub static LISTS: &[Native] = &[
         set_half("rplacd", &a[0], a[1].clone(), false)?;
         Ok(a[0].clone())
     }),
-    native("rung::%not-a-list", "name end", "The error of a list that ends like this.", |lisp, a| {
-        match &a[1] {
+    native(
+        "rung::%not-a-list",
+        "name end",
+        "The error of a list that ends like this.",
+        |lisp, a| match &a[1] {
             Value::Nil => Ok(NIL),
             end => Err(Escape::wrong_type(&lisp.brief(&a[0]).to_lowercase(), symbol::LIST, end)),
-        }
-    }),
+        },
+    ),
     native("rung::%set-car", "pair value", "Replaces the car.", |_, a| {
         set_half("(setf car)", &a[0], a[1].clone(), true)
     }),

@@ -152,9 +152,20 @@ mod tests {
     /// Around zero, and around the largest and the smallest fixnum.
     fn samples() -> Vec<Value> {
         let texts = [
-            "0", "1", "-1", "7", "-7", "10", "9223372036854775807", "-9223372036854775807",
-            "-9223372036854775808", "9223372036854775808", "-9223372036854775809",
-            "18446744073709551616", "-18446744073709551616", "1000000000000000000000",
+            "0",
+            "1",
+            "-1",
+            "7",
+            "-7",
+            "10",
+            "9223372036854775807",
+            "-9223372036854775807",
+            "-9223372036854775808",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "18446744073709551616",
+            "-18446744073709551616",
+            "1000000000000000000000",
             "-340282366920938463463374607431768211455",
         ];
         texts.map(int).to_vec()
@@ -180,8 +191,7 @@ mod tests {
 
     #[test]
     fn quotients_and_remainders_give_the_dividend_back() {
-        let roundings =
-            [Rounding::Floor, Rounding::Ceiling, Rounding::Truncate, Rounding::Round];
+        let roundings = [Rounding::Floor, Rounding::Ceiling, Rounding::Truncate, Rounding::Round];
         for (a, b) in samples().iter().flat_map(|a| samples().into_iter().map(move |b| (a, b))) {
             let (x, y) = (big(a), big(&b));
             if y.is_zero() {
