@@ -353,7 +353,8 @@ pub(crate) fn copy(value: &Value) -> Value {
         Value::String(at) => at.count_one(),
         Value::Cell(at) => at.count_one(),
         Value::Object(at) => at.count_one(),
-        _ => {}
+        Value::Nil | Value::Unbound | Value::Fixnum(_) | Value::Double(_) => {}
+        Value::Single(_) | Value::Char(_) | Value::Symbol(_) => {}
     }
     // SAFETY: the value is whole, and a reference in it has just been counted for the copy.
     unsafe { ptr::read(value) }
