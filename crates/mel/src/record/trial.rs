@@ -76,7 +76,7 @@ pub fn streams() -> Vec<Sample> {
     let last = ("last", Value::True);
     vec![
         of(signal(300), &few("torchaudio", &[])),
-        of(signal(333), &few("kaldi", &[last.clone()])),
+        of(signal(333), &few("kaldi", std::slice::from_ref(&last))),
         of(signal(0), &few("whisper-80", &[])),
         of(signal(90), &few("librosa", &[("state", begun.clone()), last.clone()])),
         of(signal(7), &few("librosa", &[("state", begun), ("db", Value::True)])),
