@@ -20,6 +20,7 @@ mod program;
 
 pub use counts::Counts;
 pub use machine::{launch, launch_counted};
+pub use matrix::Order;
 pub use program::Program;
 
 use std::fmt;

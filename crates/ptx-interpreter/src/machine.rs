@@ -487,11 +487,9 @@ impl Warp {
             }
             Operation::Matrix { kind, to, from } => {
                 self.all_defined(from, mask)?;
-                let lanes: [Lanes; 10] =
-                    from.map(|source| std::array::from_fn(|lane| self.value(source, lane)));
-                let [a0, a1, a2, a3, b0, b1, c @ ..] = lanes;
-                let result = matrix::product(*kind, &[a0, a1, a2, a3], &[b0, b1], &c);
-                for (to, result) in to.iter().zip(&result) {
+                let held = |source: &Source| std::array::from_fn(|lane| self.value(*source, lane));
+                let registers: Vec<Lanes> = from.iter().map(held).collect();
+                for (to, result) in to.iter().zip(&matrix::product(*kind, &registers)) {
                     self.keep(*to, mask, result);
                 }
             }

@@ -1,8 +1,10 @@
-//! `mma.sync`: a product of a 16 x K and a K x 8 matrix added to a 16 x 8 one, each in pieces in the
-//! registers of a warp's 32 lanes, as the reference of PTX lays them out (Matrix Fragments for
-//! mma.m16n8k8 with .tf32, for mma.m16n8k16 with .bf16).
+//! `mma.sync`: a product of a 16 x K and a K x 8 matrix added to a 16 x 8 one, of doubles 8 x 4 and 4 x 8
+//! added to 8 x 8, each in pieces in the registers of a warp's 32 lanes, as the reference of PTX lays them
+//! out (Matrix Fragments for mma.m16n8k8 with .tf32, for mma.m16n8k16 with .bf16, for mma.m8n8k4 with .f64).
 //!
-//! The reference leaves open how the hardware adds. This is a model of it, the coarsest that was seen
+//! The reference leaves open how the hardware adds. Of doubles it says that each multiplication and
+//! addition is as precise as a fused one, not in which order they come: `Order` has several. For the
+//! others this is a model of it, the coarsest that was seen
 //! (M. Fasi, N. Higham, M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, 2021): products
 //! are exact; four of tf32 or eight of bf16 at a time are added to what there is, each cut, not rounded,
 //! to 24 bits below the leading one of the largest term, and the sum is cut to 24 bits. A test that
@@ -10,6 +12,7 @@
 
 use crate::LANES;
 use crate::opcodes::Lanes;
+use std::str::FromStr;
 
 /// Rows of a and of the result, columns of b and of the result.
 const ROWS: usize = 16;
@@ -22,6 +25,44 @@ pub(crate) enum Kind {
     Tf32,
     /// m16n8k16: two in a word, the lower half first.
     Bf16,
+    /// m8n8k4: a double a lane of each operand, two of the result.
+    Doubles(Order),
+}
+
+/// In which order an instruction adds its four products of doubles to what there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other along k, each by a fused multiply-add.
+    #[default]
+    Ascending,
+    /// The same from the last to the first.
+    Descending,
+    /// Two and two first, then their sums, then what there is.
+    Pairwise,
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Order, String> {
+        match text {
+            "ascending" => Ok(Order::Ascending),
+            "descending" => Ok(Order::Descending),
+            "pairwise" => Ok(Order::Pairwise),
+            _ => Err(format!("expected ascending, descending or pairwise, got {text}")),
+        }
+    }
+}
+
+impl Order {
+    fn added(self, a: [f64; 4], b: [f64; 4], c: f64) -> f64 {
+        let fused = |sum: f64, k: usize| a[k].mul_add(b[k], sum);
+        match self {
+            Order::Ascending => (0..4).fold(c, fused),
+            Order::Descending => (0..4).rev().fold(c, fused),
+            Order::Pairwise => fused(a[0] * b[0], 1) + fused(a[2] * b[2], 3) + c,
+        }
+    }
 }
 
 impl Kind {
@@ -29,6 +70,9 @@ impl Kind {
         match opcode {
             "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" => Some(Kind::Tf32),
             "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" => Some(Kind::Bf16),
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64" => {
+                Some(Kind::Doubles(Order::default()))
+            }
             _ => None,
         }
     }
@@ -38,7 +82,22 @@ impl Kind {
         match self {
             Kind::Tf32 => 8,
             Kind::Bf16 => 16,
+            Kind::Doubles(_) => 4,
         }
+    }
+
+    /// Registers of a lane: of the result, and of a, b and c.
+    pub(crate) fn registers(self) -> (usize, usize) {
+        match self {
+            Kind::Tf32 | Kind::Bf16 => (4, 10),
+            Kind::Doubles(_) => (2, 4),
+        }
+    }
+
+    /// Floating-point operations, a lane's part.
+    pub(crate) fn flops(self) -> u64 {
+        let rows = if let Kind::Doubles(_) = self { 8 } else { ROWS };
+        (2 * rows * COLUMNS * self.steps() / LANES) as u64
     }
 
     /// Products that are added at once.
@@ -59,15 +118,39 @@ impl Kind {
 
     fn value(self, word: u64, place: usize) -> f64 {
         let bits = match self {
-            Kind::Tf32 => word as u32 & 0xffff_e000,
             Kind::Bf16 => (word as u32 >> (16 * place)) << 16,
+            _ => word as u32 & 0xffff_e000,
         };
         f32::from_bits(bits).into()
     }
 }
 
+/// The registers of a, b and c as those of the result.
+pub(crate) fn product(kind: Kind, registers: &[Lanes]) -> Vec<Lanes> {
+    match (kind, registers) {
+        (Kind::Doubles(order), [a, b, c @ ..]) => doubles(order, a, b, c).to_vec(),
+        (_, [a0, a1, a2, a3, b0, b1, c @ ..]) => {
+            singles(kind, &[a0, a1, a2, a3], &[b0, b1], c).to_vec()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// a in a register, row by row, b in one, column by column, c and the result in two.
+fn doubles(order: Order, a: &Lanes, b: &Lanes, c: &[Lanes]) -> [Lanes; 2] {
+    let mut result = [[0; LANES]; 2];
+    for (register, lane) in (0..2).flat_map(|r| (0..LANES).map(move |lane| (r, lane))) {
+        let (row, column) = (lane / 4, lane % 4 * 2 + register);
+        let row = std::array::from_fn(|k| f64::from_bits(a[row * 4 + k]));
+        let column = std::array::from_fn(|k| f64::from_bits(b[column * 4 + k]));
+        let before = f64::from_bits(c[register][lane]);
+        result[register][lane] = order.added(row, column, before).to_bits();
+    }
+    result
+}
+
 /// a in four registers, b in two, c and the result in four.
-pub(crate) fn product(kind: Kind, a: &[Lanes; 4], b: &[Lanes; 2], c: &[Lanes; 4]) -> [Lanes; 4] {
+fn singles(kind: Kind, a: &[&Lanes; 4], b: &[&Lanes; 2], c: &[Lanes]) -> [Lanes; 4] {
     let left = |row: usize, step: usize| {
         let (register, lane, place) = kind.place(step);
         kind.value(a[row / 8 + 2 * register][row % 8 * 4 + lane], place)
@@ -122,6 +205,22 @@ fn cut(x: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 2^53 swallows a single one, not two at once.
+    #[test]
+    fn orders_of_doubles_differ() {
+        let (ones, big) = ([1.0; 4], 2f64.powi(53));
+        let of = |order: Order, a| order.added(a, ones, 0.0);
+        for (a, [ascending, descending, pairwise]) in [
+            ([big, 1.0, 1.0, 0.0], [big, big + 2.0, big]),
+            ([1.0, 1.0, big, 0.0], [big + 2.0, big, big + 2.0]),
+            ([1.0, big, -big, 1.0], [1.0, 2.0, 1.0]),
+        ] {
+            assert_eq!(of(Order::Ascending, a), ascending, "{a:?}");
+            assert_eq!(of(Order::Descending, a), descending, "{a:?}");
+            assert_eq!(of(Order::Pairwise, a), pairwise, "{a:?}");
+        }
+    }
 
     #[test]
     fn terms_are_cut_below_the_largest() {

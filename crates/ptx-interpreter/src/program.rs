@@ -4,7 +4,7 @@
 //! 2^20 more buffers, a shared variable's at its number times 2^20. So what leaves one variable
 //! reaches no other.
 
-use crate::matrix::Kind;
+use crate::matrix::{Kind, Order};
 use crate::opcodes::{self, Pure};
 use crate::{Fault, Outcome};
 use std::collections::HashMap;
@@ -109,8 +109,8 @@ pub(crate) enum Operation {
     /// A product of matrices in the registers of a warp: a, b and what it is added to.
     Matrix {
         kind: Kind,
-        to: [usize; 4],
-        from: [Source; 10],
+        to: Vec<usize>,
+        from: Vec<Source>,
     },
     Split {
         to: [usize; 2],
@@ -166,6 +166,17 @@ impl Program {
     /// Invocations of a group along each axis.
     pub fn group(&self) -> [u32; 3] {
         self.group
+    }
+
+    /// The same for tensor cores that add products of doubles in this order.
+    pub fn adding(mut self, order: Order) -> Program {
+        for instruction in &mut self.code {
+            if let Operation::Matrix { kind: Kind::Doubles(known), .. } = &mut instruction.operation
+            {
+                *known = order;
+            }
+        }
+        self
     }
 
     /// Reads a text with one entry point.
@@ -351,8 +362,7 @@ fn instruction(text: &str, line: usize, names: &Names) -> Outcome<Instruction> {
     let (opcode, rest) = text.split_once(' ').unwrap_or((text, ""));
     let operation = operation(opcode, rest, names)?;
     let flops = match &operation {
-        // Of 16 x 8 cells, a lane's part.
-        Operation::Matrix { kind, .. } => 8 * kind.steps() as u64,
+        Operation::Matrix { kind, .. } => kind.flops(),
         _ => opcodes::flops(opcode),
     };
     Ok(Instruction { guard, operation, line, flops })
@@ -391,11 +401,11 @@ fn matrix(opcode: &str, operands: &[String], names: &Names) -> Outcome<Operation
     let to: Outcome<Vec<usize>> = list(to).into_iter().map(|r| names.register(r)).collect();
     let from: Outcome<Vec<Source>> =
         sources.iter().flat_map(|l| list(l)).map(|r| names.source(r)).collect();
-    Ok(Operation::Matrix {
-        kind,
-        to: to?.try_into().map_err(|_| missing())?,
-        from: from?.try_into().map_err(|_| missing())?,
-    })
+    let (to, from) = (to?, from?);
+    match (to.len(), from.len()) == kind.registers() {
+        true => Ok(Operation::Matrix { kind, to, from }),
+        false => Err(missing()),
+    }
 }
 
 /// The moves that take or make two registers, or read what an invocation is.

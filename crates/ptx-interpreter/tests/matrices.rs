@@ -1,7 +1,7 @@
 //! `mma.sync` by fragments worked out by hand from the PTX ISA manual ("Matrix Fragments for
-//! mma.m16n8k8" and "for mma.m16n8k16"): groupID is the lane's number over 4, threadID_in_group the rest.
+//! mma.m16n8k8", "for mma.m16n8k16" and "for mma.m8n8k4"): groupID is the lane's number over 4, threadID_in_group the rest.
 
-use rung_ptx_interpreter::{Program, launch, launch_counted};
+use rung_ptx_interpreter::{Order, Program, launch, launch_counted};
 
 /// A warp whose lanes read ten words each, a0..a3, b0, b1, c0..c3, and write four.
 fn warp(instruction: &str) -> Program {
@@ -132,4 +132,71 @@ fn operations_are_counted() {
     let mut buffers = [registers(&[]), vec![0; 512]];
     let counts = launch_counted(&warp(TF32), [1, 1, 1], &mut buffers, &[]).unwrap();
     assert_eq!((counts.flops, counts.read, counts.written), (2048, 1280, 512));
+}
+
+const DOUBLES: &str = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
+
+/// A warp whose lanes read four doubles each, a, b, c0, c1, and write two.
+fn double_warp() -> Program {
+    let loads: String =
+        (0..4).map(|i| format!("ld.global.f64 %g{i}, [%d0+{}];\n", 8 * i)).collect();
+    let text = format!(
+        ".visible .entry main(\n.param .u64 b0,\n.param .u64 b1,\n.param .u64 n0,\n.param .u64 n1,\n\
+         .param .align 16 .b8 parameters[256]\n)\n.maxntid 32, 1, 1\n{{\n.reg .b32 %r<1>;\n\
+         .reg .b64 %d<4>;\n.reg .f64 %g<6>;\nmov.u32 %r0, %tid.x;\nld.param.u64 %d0, [b0];\n\
+         mul.wide.u32 %d1, %r0, 32;\nadd.s64 %d0, %d0, %d1;\nld.param.u64 %d2, [b1];\n\
+         mul.wide.u32 %d1, %r0, 16;\nadd.s64 %d2, %d2, %d1;\n{loads}\
+         {DOUBLES} {{%g4, %g5}}, {{%g0}}, {{%g1}}, {{%g2, %g3}};\n\
+         st.global.v2.f64 [%d2], {{%g4, %g5}};\nret;\n}}\n"
+    );
+    Program::parse(&text).unwrap()
+}
+
+/// What lanes get that is not zero, of numbers in lanes' a, b, c0 and c1: lane, place, number.
+fn double_results(order: Order, numbers: &[(usize, usize, f64)]) -> Vec<(usize, usize, f64)> {
+    let mut all = vec![0f64; 128];
+    numbers.iter().for_each(|(lane, place, x)| all[4 * lane + place] = *x);
+    let mut buffers = [all.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(), vec![0; 512]];
+    launch(&double_warp().adding(order), [1, 1, 1], &mut buffers, &[]).unwrap();
+    let numbers = buffers[1].chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap()));
+    let placed = numbers.enumerate().map(|(i, x)| (i / 2, i % 2, x));
+    placed.filter(|(.., x)| *x != 0.0).collect()
+}
+
+/// Row = groupID and column = threadID of a; row = threadID and column = groupID of b; row = groupID and
+/// column = 2 threadID + i of c and the result.
+#[test]
+fn doubles_meet_where_the_manual_says() {
+    let results = |numbers: &[(usize, usize, f64)]| double_results(Order::Ascending, numbers);
+    // Row 5, column 2 of a: lane 22. Row 2, column 7 of b: lane 30. Row 5, column 7 = 2 * 3 + 1: lane 23.
+    assert_eq!(results(&[(22, 0, 3.0), (30, 1, -2.0)]), [(23, 1, -6.0)]);
+    // Row 0, column 3 of a: lane 3; row 3, column 4 of b: lane 19; row 0, column 4: the first of lane 2.
+    assert_eq!(results(&[(3, 0, 0.5), (19, 1, 8.0)]), [(2, 0, 4.0)]);
+    // Columns and rows that do not meet.
+    assert_eq!(results(&[(3, 0, 0.5), (18, 1, 8.0)]), []);
+    // Row 3, column 1 of c is the second of lane 12.
+    assert_eq!(results(&[(12, 3, 1.5)]), [(12, 1, 1.5)]);
+}
+
+/// Row 1, column 2, whose products are 2^53, 1, 1 and 0: two ones at a time are not lost.
+#[test]
+fn doubles_are_added_in_the_order_that_is_said() {
+    let big = 2f64.powi(53);
+    let mut numbers = vec![(4, 0, big), (5, 0, 1.0), (6, 0, 1.0), (7, 0, 0.0)];
+    numbers.extend((8..12).map(|lane| (lane, 1, 1.0)));
+    for (order, wanted) in [(Order::Ascending, big), (Order::Descending, big + 2.0)] {
+        assert_eq!(double_results(order, &numbers), [(5, 0, wanted)], "{order:?}");
+    }
+    numbers[0].2 = -0.5;
+    numbers.push((5, 2, big));
+    for (order, wanted) in [(Order::Ascending, big), (Order::Pairwise, big + 2.0)] {
+        assert_eq!(double_results(order, &numbers), [(5, 0, wanted)], "{order:?}");
+    }
+}
+
+#[test]
+fn operations_on_doubles_are_counted() {
+    let mut buffers = [vec![0; 1024], vec![0; 512]];
+    let counts = launch_counted(&double_warp(), [1, 1, 1], &mut buffers, &[]).unwrap();
+    assert_eq!((counts.flops, counts.read, counts.written), (512, 1024, 512));
 }

@@ -116,6 +116,7 @@ impl Machine {
     /// Reads a text; the error has what was wrong with it.
     pub fn load(&mut self, text: &str) -> Result<usize, (Code, String)> {
         let program = Program::parse(text).map_err(|fault| (INVALID_PTX, fault.to_string()))?;
+        let program = program.adding(self.settings.doubles);
         let module = self.next_module;
         self.next_module += 1;
         self.modules.insert(module, program);

@@ -1,5 +1,6 @@
 //! What a test wants of the stand-in, from the environment of the process that opens it.
 
+use rung_ptx_interpreter::Order;
 use std::str::FromStr;
 
 /// A call that fails.
@@ -53,6 +54,8 @@ pub struct Settings {
     pub multiprocessors: i32,
     /// It shares its memory with the processor.
     pub integrated: bool,
+    /// In which order its tensor cores add products of doubles.
+    pub doubles: Order,
     pub fault: Option<Fault>,
 }
 
@@ -70,6 +73,7 @@ impl Settings {
             pools: number("STAND_IN_POOLS", 1) != 0,
             multiprocessors: number("STAND_IN_MULTIPROCESSORS", 2),
             integrated: number("STAND_IN_INTEGRATED", 0) != 0,
+            doubles: number("STAND_IN_DOUBLES", Order::default()),
             fault: std::env::var("STAND_IN_FAULT").ok().and_then(|text| text.parse().ok()),
         }
     }
