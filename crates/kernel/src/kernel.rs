@@ -90,7 +90,7 @@ impl Kernel {
 
     /// Whether the text needs a device with tensor cores.
     pub fn needs_tensor_cores(&self) -> bool {
-        crate::prelude::TENSOR_CORES.iter().any(|name| mentions(&self.text, name))
+        crate::prelude::TENSOR_CORES.concat().iter().any(|name| mentions(&self.text, name))
     }
 
     /// Whether its invocations walk their elements with the stride of the launch, so that fewer groups

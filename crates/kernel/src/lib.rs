@@ -21,5 +21,5 @@ pub use compile::{ENTRY_POINT, compile, compile_ptx};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
 pub use templates::{
     broadcast, fill, fold, fourier, locate, map, philox, pick, position, product, quantized, rows,
-    scan, sort, step, tensor, triangular, windows,
+    scan, sort, step, tensor, tensor_doubles, triangular, windows,
 };

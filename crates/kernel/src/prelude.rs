@@ -15,10 +15,11 @@ struct Piece {
 }
 
 /// What only tensor cores do: instructions that PTX has and WGSL has not.
-pub(crate) const TENSOR_CORES: [&str; 4] =
-    ["tensor_tf32", "tensor_bf16", "rounded_tf32", "pair_bf16"];
+/// Those of singles, and of doubles.
+pub(crate) const TENSOR_CORES: [&[&str]; 2] =
+    [&["tensor_tf32", "tensor_bf16", "rounded_tf32", "pair_bf16"], &["tensor_f64"]];
 
-const PIECES: [Piece; 22] = [
+const PIECES: [Piece; 23] = [
     Piece {
         names: &["fused_f32"],
         text: |v| match (v.software_fma_f32, v.without_f64) {
@@ -87,7 +88,8 @@ const PIECES: [Piece; 22] = [
     Piece { names: &["odd_f32"], text: |_| include_str!("prelude/odd_f32.wgsl") },
     Piece { names: &["double_of_whole"], text: |_| include_str!("prelude/double_of_whole.wgsl") },
     Piece { names: &["single_of_whole"], text: |_| include_str!("prelude/single_of_whole.wgsl") },
-    Piece { names: &TENSOR_CORES, text: |_| include_str!("prelude/tensor.wgsl") },
+    Piece { names: TENSOR_CORES[0], text: |_| include_str!("prelude/tensor.wgsl") },
+    Piece { names: TENSOR_CORES[1], text: |_| include_str!("prelude/tensor_f64.wgsl") },
 ];
 
 /// The prelude functions that `text` calls, and those that they call.

@@ -17,6 +17,7 @@ pub mod scan;
 pub mod sort;
 pub mod step;
 pub mod tensor;
+pub mod tensor_doubles;
 pub mod triangular;
 pub mod windows;
 
@@ -82,6 +83,7 @@ pub(crate) mod tests {
             sort::tests::all(),
             step::tests::all(),
             tensor::tests::all(),
+            tensor_doubles::tests::all(),
             triangular::tests::all(),
             windows::tests::all(),
         ]

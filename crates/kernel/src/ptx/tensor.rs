@@ -6,13 +6,15 @@ use super::statement::Value;
 use super::text::{Class, Operand};
 use super::{Failed, Outcome, Writer};
 
-/// The function that a text calls, the instruction, and the class of its results.
-const INSTRUCTIONS: [(&str, &str, Class); 4] = [
-    ("tensor_tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", Class::F32),
-    ("tensor_bf16", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", Class::F32),
-    ("rounded_tf32", "cvt.rna.tf32.f32", Class::B32),
+/// The function that a text calls, the instruction, and the number and class of its results.
+const INSTRUCTIONS: [(&str, &str, usize, Class); 5] = [
+    ("tensor_tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 4, Class::F32),
+    ("tensor_bf16", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, Class::F32),
+    // Rounded to nearest, which is what it does where nothing is said.
+    ("tensor_f64", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", 2, Class::F64),
+    ("rounded_tf32", "cvt.rna.tf32.f32", 1, Class::B32),
     // Its first source is the upper half, as the second argument is.
-    ("pair_bf16", "cvt.rn.bf16x2.f32", Class::B32),
+    ("pair_bf16", "cvt.rn.bf16x2.f32", 1, Class::B32),
 ];
 
 /// The lowest version of PTX and target for them.
@@ -26,7 +28,7 @@ impl Writer<'_> {
         arguments: &[Value],
     ) -> Outcome<Option<Vec<Operand>>> {
         let found = INSTRUCTIONS.iter().find(|(function, ..)| Some(*function) == name);
-        let Some((_, opcode, class)) = found else { return Ok(None) };
+        let Some((_, opcode, count, class)) = found else { return Ok(None) };
         self.tensor_cores = true;
         let mut sources = Vec::new();
         for argument in arguments {
@@ -40,7 +42,7 @@ impl Writer<'_> {
             sources.reverse();
             return Ok(Some(vec![self.text.make(*class, opcode, &sources.concat())]));
         }
-        let results: Vec<Operand> = (0..4).map(|_| self.text.register(*class)).collect();
+        let results: Vec<Operand> = (0..*count).map(|_| self.text.register(*class)).collect();
         let list = |registers: &[Operand]| {
             let names: Vec<String> = registers.iter().map(|r| r.to_string()).collect();
             format!("{{{}}}", names.join(", "))

@@ -8,7 +8,9 @@ use rung_kernel::cells::Computed;
 use rung_kernel::fold::{Fold, Kernels as Folds, Slices as FoldSlices, Types as FoldTypes};
 use rung_kernel::product::{self, Extents, Tile, Types};
 use rung_kernel::tensor::{self, Rounding};
-use rung_kernel::{Launch, Variants, broadcast, compile_ptx, map, scan, sort, triangular};
+use rung_kernel::{
+    Launch, Variants, broadcast, compile_ptx, map, scan, sort, tensor_doubles, triangular,
+};
 use rung_math::{Add, Exp, Width, trace_binary, trace_unary};
 use rung_ptx_interpreter::{Counts, Program, launch_counted};
 use std::fmt::Write;
@@ -36,15 +38,24 @@ fn numbers(element: ElementType, count: usize) -> Vec<u8> {
     }
 }
 
-fn product_case(element: ElementType, tile: Tile, rounding: Option<Rounding>) -> Case {
+/// What multiplies.
+#[derive(Clone, Copy)]
+enum Way {
+    Lanes,
+    Rounded(Rounding),
+    Doubles,
+}
+
+fn product_case(element: ElementType, tile: Tile, way: Way) -> Case {
     let wanted = if element == F64 { F64 } else { F32 };
     let types = Types { stored: [element; 2], wanted, writes: wanted };
     let sides = tile.sides(Computed::holding(wanted));
     let n = sides[1].max(64);
     let size = Extents { batch: 1, m: n, k: 64, n };
-    let kernel = match rounding {
-        Some(rounding) => tensor::kernel(types, rounding, tile, None),
-        None => product::kernel(types, tile, None),
+    let kernel = match way {
+        Way::Rounded(rounding) => tensor::kernel(types, rounding, tile, None),
+        Way::Lanes => product::kernel(types, tile, None),
+        Way::Doubles => tensor_doubles::kernel(types, None),
     };
     let kernel = Arc::new(kernel.unwrap());
     let launch =
@@ -61,16 +72,17 @@ fn product_case(element: ElementType, tile: Tile, rounding: Option<Rounding>) ->
 }
 
 /// How many operations every load of a product serves.
-const PRODUCTS: [(ElementType, Tile, Option<Rounding>, u64); 9] = [
-    (F32, Tile::Small, None, 16),
-    (F32, Tile::Middle, None, 16),
-    (F32, Tile::Large, None, 32),
-    (F64, Tile::Small, None, 16),
-    (F64, Tile::Middle, None, 16),
-    (F32, Tile::Middle, Some(Rounding::Tf32), 64),
-    (F32, Tile::Large, Some(Rounding::Tf32), 128),
-    (F32, Tile::Large, Some(Rounding::Bf16), 256),
-    (BF16, Tile::Large, Some(Rounding::Bf16), 256),
+const PRODUCTS: [(ElementType, Tile, Way, u64); 10] = [
+    (F32, Tile::Small, Way::Lanes, 16),
+    (F32, Tile::Middle, Way::Lanes, 16),
+    (F32, Tile::Large, Way::Lanes, 32),
+    (F64, Tile::Small, Way::Lanes, 16),
+    (F64, Tile::Middle, Way::Lanes, 16),
+    (F64, Tile::Middle, Way::Doubles, 64),
+    (F32, Tile::Middle, Way::Rounded(Rounding::Tf32), 64),
+    (F32, Tile::Large, Way::Rounded(Rounding::Tf32), 128),
+    (F32, Tile::Large, Way::Rounded(Rounding::Bf16), 256),
+    (BF16, Tile::Large, Way::Rounded(Rounding::Bf16), 256),
 ];
 
 fn map_case() -> Case {
@@ -191,8 +203,8 @@ fn counted(case: &mut Case) -> Counts {
 
 #[test]
 fn products_serve_many_operations_with_a_load_and_wait_for_no_bank() {
-    for (element, tile, rounding, least) in PRODUCTS {
-        let mut case = product_case(element, tile, rounding);
+    for (element, tile, way, least) in PRODUCTS {
+        let mut case = product_case(element, tile, way);
         let counts = counted(&mut case);
         let each = counts.flops / counts.shared_loads;
         assert!(each >= least, "{}: {each} for a load", case.name);
@@ -205,8 +217,8 @@ fn products_serve_many_operations_with_a_load_and_wait_for_no_bank() {
 /// Operands that are turned over are stored into the same banks.
 #[test]
 fn products_of_operands_turned_over_wait_for_no_bank() {
-    for (element, tile, rounding, _) in PRODUCTS {
-        let mut case = product_case(element, tile, rounding);
+    for (element, tile, way, _) in PRODUCTS {
+        let mut case = product_case(element, tile, way);
         // The strides of rows and columns of both operands, exchanged.
         let parameters = &mut case.launches[0].0.parameters;
         (parameters[8], parameters[9]) = (1, parameters[1]);
@@ -245,8 +257,7 @@ kernel, registers and shared memory, is printed by
 
 #[test]
 fn golden_table_of_kernels() {
-    let products =
-        PRODUCTS.map(|(element, tile, rounding, _)| product_case(element, tile, rounding));
+    let products = PRODUCTS.map(|(element, tile, way, _)| product_case(element, tile, way));
     let others =
         [map_case(), broadcast_case(), fold_case(), scan_case(), sort_case(F32), lu_case()];
     let mut text = HEAD.to_string();
