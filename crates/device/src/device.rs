@@ -127,6 +127,8 @@ pub struct Info {
     pub subgroups: bool,
     /// Kernels may use tensor cores: `Kernel::needs_tensor_cores`.
     pub tensor_cores: bool,
+    /// In which order they add products of doubles.
+    pub tensor_doubles: TensorDoubles,
     /// Most bytes of a buffer that one kernel can see.
     pub max_binding: u64,
     /// Most bytes of one buffer.
@@ -150,6 +152,19 @@ pub struct Info {
     pub variants: Variants,
     /// Checks of the self-test: passed, all.
     pub self_test: (usize, usize),
+}
+
+/// What the self-test saw of products of doubles on tensor cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorDoubles {
+    /// There are none.
+    Absent,
+    /// The test could not be made, so they are not used.
+    Untested,
+    /// Other bits than fused steps in ascending order, so they are not used.
+    OtherOrder,
+    /// Bit for bit fused steps in ascending order, the definition's: products of doubles use them.
+    InOrder,
 }
 
 /// Why a device call could not be made: the decline codes of the ladder.

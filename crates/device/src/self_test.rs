@@ -3,13 +3,15 @@
 //! host over 4,096 operand triples a width, most of them chosen to be hard.
 //!
 //! The test also picks the variants: where the device's own fused multiply-add, division or root
-//! is wrong, the prelude's exact software one is tried in its place. Two to four launches.
+//! is wrong, the prelude's exact software one is tried in its place. Two to four launches, and one more
+//! for the doubles of tensor cores (`tensor`), which decides nothing but whether they are used.
 
 use crate::device::{Device, Failure, Info};
 use rung_kernel::{Binding, Kernel, Launch, Variants};
 use std::sync::Arc;
 
 mod operands;
+mod tensor;
 use operands::{COUNT, Width};
 
 /// A device whose variants are not settled.
@@ -164,6 +166,8 @@ pub(crate) fn run(device: &mut dyn Unsettled) -> Result<(), String> {
     passed += width(device, &F32_CHECKS)?;
     all += F32_CHECKS.len();
     device.info_mut().self_test = (passed, all);
+    let doubles = tensor::asked(device).map_err(|f| format!("self-test: {f}"))?;
+    device.info_mut().tensor_doubles = doubles;
     Ok(())
 }
 

@@ -186,8 +186,16 @@ fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
     let f64 = if info.f64 { "f64" } else { "no f64" };
     let software = if info.software { ", software" } else { "" };
     let (passed, all) = info.self_test;
+    let doubles = match info.tensor_doubles {
+        rung_device::TensorDoubles::Absent => "",
+        rung_device::TensorDoubles::Untested => "; tensor cores untested for doubles",
+        rung_device::TensorDoubles::OtherOrder => {
+            "; tensor cores add doubles in another order, not used"
+        }
+        rung_device::TensorDoubles::InOrder => "; tensor cores for doubles",
+    };
     let text = format!(
-        "{}{software}; {}, {}; {f64}{round_trip}; rounding {passed}/{all}; self-test {tested}",
+        "{}{software}; {}, {}; {f64}{round_trip}; rounding {passed}/{all}{doubles}; self-test {tested}",
         info.name, info.driver, info.backend,
     );
     let finding = Finding::new("device", tested.mark(), text).part(info.binding);

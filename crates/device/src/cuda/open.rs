@@ -4,13 +4,13 @@
 use super::context::Context;
 use super::driver::{Attribute, Driver, NO_DEVICE, Refused};
 use super::{CudaDevice, State};
-use crate::device::{Failure, Info};
+use crate::device::{Failure, Info, TensorDoubles};
 use rung_kernel::{Demands, Variants};
 use std::sync::{Arc, Mutex};
 
 /// The least compute capability: Turing's.
 const LEAST: (i32, i32) = (7, 5);
-/// The least with `mma.sync` of tf32 and bf16: Ampere's.
+/// The least with `mma.sync` of tf32, bf16 and doubles: Ampere's.
 const TENSOR_CORES: (i32, i32) = (8, 0);
 /// Bytes of the first allocation.
 const TRIAL: usize = 4096;
@@ -130,6 +130,7 @@ impl About {
             f16: true,
             subgroups: true,
             tensor_cores: self.capability >= TENSOR_CORES,
+            tensor_doubles: TensorDoubles::Absent,
             multiprocessors: self.multiprocessors,
             most_turns: None,
             max_binding: self.memory,

@@ -55,10 +55,10 @@ width!(f32, u32, F32, 23);
 width!(f64, u64, F64, 52);
 
 /// A small fixed generator (xorshift with a multiplier); only variety matters here.
-struct Words(u64);
+pub struct Words(pub u64);
 
 impl Words {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -66,12 +66,18 @@ impl Words {
     }
 
     /// Any bits at all.
-    fn any<T: Width>(&mut self) -> T {
+    pub fn any<T: Width>(&mut self) -> T {
         T::from_word(self.next() >> (64 - T::BITS))
     }
 
+    /// A subnormal double of any sign.
+    pub fn any_subnormal(&mut self) -> f64 {
+        let word = self.next();
+        f64::from_bits((word & 1) << 63 | word >> 12)
+    }
+
     /// Exponent within `span` of that of 1, any mantissa and sign.
-    fn near_one<T: Width>(&mut self, span: u64) -> T {
+    pub fn near_one<T: Width>(&mut self, span: u64) -> T {
         let word = self.next();
         let bias = (1u64 << (T::BITS - 2 - T::MANTISSA)) - 1;
         let exponent = bias - span + word % (2 * span + 1);
@@ -81,7 +87,8 @@ impl Words {
     }
 }
 
-fn specials<T: Width>() -> Vec<T> {
+/// Zeros, the edges of subnormal and normal numbers, ones, infinity and NaN, of both signs.
+pub fn specials<T: Width>() -> Vec<T> {
     let one = ((1u64 << (T::BITS - 2 - T::MANTISSA)) - 1) << T::MANTISSA;
     let infinity = ((1u64 << (T::BITS - 1 - T::MANTISSA)) - 1) << T::MANTISSA;
     let smallest_normal = 1u64 << T::MANTISSA;

@@ -2,7 +2,7 @@
 
 use super::vulkan::extras;
 use super::{BATCH, PARAMETER_BYTES, Trouble, WgpuDevice, block_on, first_line, layout, lock};
-use crate::device::{Failure, FailureCode, Info};
+use crate::device::{Failure, FailureCode, Info, TensorDoubles};
 use crate::probe::Mask;
 use rung_kernel::Variants;
 use std::sync::{Arc, Mutex};
@@ -88,6 +88,7 @@ fn describe(
         f16: features.contains(wgpu::Features::SHADER_F16),
         subgroups: features.contains(wgpu::Features::SUBGROUP),
         tensor_cores: false,
+        tensor_doubles: TensorDoubles::Absent,
         multiprocessors: None,
         // LP_MAX_TGSI_LOOP_ITERATIONS of llvmpipe, which is what runs on processors.
         most_turns: (about.device_type == wgpu::DeviceType::Cpu).then_some(65_535),

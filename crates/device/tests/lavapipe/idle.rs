@@ -2,7 +2,7 @@
 //! launch, and what measurements make of a slow kernel. Nothing is downloaded: what was there stays.
 //! The tests of `rung-ops` include this file too.
 
-use rung_device::{Buffer, Device, Info, Outcome};
+use rung_device::{Buffer, Device, Info, Outcome, TensorDoubles};
 use rung_kernel::{Kernel, Launch, Variants};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -32,6 +32,7 @@ impl Idle {
             f16: true,
             subgroups: true,
             tensor_cores: false,
+            tensor_doubles: TensorDoubles::Absent,
             multiprocessors: None,
             most_turns: None,
             max_binding: 1 << 30,
