@@ -455,10 +455,10 @@ impl Ladder {
         if self.settings.portable.value { "--portable" } else { "--no-simd" }
     }
 
-    /// How a rung runs this call, where `--precision` asks for less than strict.
+    /// How a rung runs this call, where it is a product that may run in several ways.
     fn mode(&self, call: &Call, rung: Rung) -> Option<Mode> {
-        let cores = self.device.as_ref().is_ok_and(|device| device.info().tensor_cores);
-        product::mode(call, rung, self.settings.precision.value, cores)
+        let info = self.device.as_ref().ok().map(|device| device.info());
+        product::mode(call, rung, self.settings.precision.value, info)
     }
 
     fn offer_library(&self, call: &Call) -> Result<Answer> {

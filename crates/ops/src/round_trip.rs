@@ -8,17 +8,18 @@ use crate::decline::{Answer, Decline};
 use rung_array::Array;
 use rung_base::{Element, ElementType, Precision, Result, Shape};
 use rung_dense::fourier::Direction;
-use rung_device::{Buffer, Failure, FailureCode, Held, Layout, Residency};
+use rung_device::{Buffer, Failure, FailureCode, Held, Info, Layout, Residency, TensorDoubles};
 use rung_kernel::broadcast::{self, Read, Signature};
 use rung_kernel::cells::Computed;
 use rung_kernel::fold::{Fold, Kernels as FoldKernels, Types as FoldTypes};
 use rung_kernel::fourier::{self, Kernels as FourierKernels};
 use rung_kernel::position::{Kernels as PositionKernels, Seek};
-use rung_kernel::product::{Tile, Types as ProductTypes};
+use rung_kernel::product::{Extents, Tile, Types as ProductTypes};
 use rung_kernel::quantized::Kernels as QuantizedKernels;
 use rung_kernel::scan::{Kernels as ScanKernels, Scan};
 use rung_kernel::sort::Kernels as SortKernels;
 use rung_kernel::tensor::Rounding;
+use rung_kernel::tensor_doubles;
 use rung_kernel::triangular::Kernels as TriangularKernels;
 use rung_kernel::{Kernel, Launch, Variants};
 use smallvec::SmallVec;
@@ -39,8 +40,19 @@ pub use pointwise::{Piece, Traces};
 type Key = (&'static str, ElementType, &'static str);
 /// A definition by its name and formula, what it computes in, and the types of its operands.
 type Pointwise = (Cow<'static, str>, &'static str, Computed, Signature);
-/// A product: its types, tile and rounding, what follows it and what that reads.
-type ProductKey = (ProductTypes, Tile, Option<Rounding>, String, SmallVec<[Read; 4]>);
+/// A product: its types, tile and what multiplies, what follows it and what that reads.
+type ProductKey = (ProductTypes, Tile, Cores, String, SmallVec<[Read; 4]>);
+
+/// What multiplies in a product of tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cores {
+    /// Fused steps.
+    None,
+    /// Tensor cores, of singles that are rounded.
+    Rounded(Rounding),
+    /// Tensor cores, of doubles in the definition's order.
+    Doubles,
+}
 
 /// The kernels made so far: one for each key, whatever the shapes.
 #[derive(Default)]
@@ -207,6 +219,14 @@ pub(crate) fn rounding(precision: Precision, tensor_cores: bool) -> Option<Round
     }
 }
 
+/// What a device's tensor cores make of a product of doubles, where it is large enough for them.
+pub(crate) fn doubles(size: &Extents, info: &Info) -> TensorDoubles {
+    match tensor_doubles::takes(size, &info.variants, info.multiprocessors) {
+        true => info.tensor_doubles,
+        false => TensorDoubles::Absent,
+    }
+}
+
 impl<'a> RoundTrip<'a> {
     pub fn new(residency: &'a Residency, cache: &'a KernelCache) -> RoundTrip<'a> {
         RoundTrip { residency, cache, precision: Precision::Strict }
@@ -217,9 +237,16 @@ impl<'a> RoundTrip<'a> {
         RoundTrip { precision, ..self }
     }
 
-    /// What products of singles round their operands to here.
-    pub fn rounding(&self) -> Option<Rounding> {
-        rounding(self.precision, self.residency.device().info().tensor_cores)
+    /// What multiplies in a product of this size as this type.
+    pub fn cores(&self, size: &Extents, wanted: ElementType) -> Cores {
+        let info = self.residency.device().info();
+        match wanted {
+            ElementType::F32 => {
+                rounding(self.precision, info.tensor_cores).map_or(Cores::None, Cores::Rounded)
+            }
+            ElementType::F64 if doubles(size, info) == TensorDoubles::InOrder => Cores::Doubles,
+            _ => Cores::None,
+        }
     }
 
     /// How many multiprocessors the device has, where it says so.

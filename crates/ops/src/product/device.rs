@@ -1,16 +1,16 @@
-//! Products on a device: tiles for stacks of matrices, on tensor cores where `--precision` asks for it
-//! and it has them, with what follows element by element in the same launch; a fold for each cell of a product with a vector.
+//! Products on a device: tiles for stacks of matrices, on its tensor cores where `--precision` asks for it
+//! or where they have the bits of doubles, with what follows element by element in the same launch; a fold for each cell of a product with a vector.
 
 use super::{detail, last_two};
 use crate::call::{Call, Form, Product};
 use crate::decline::{Answer, Decline};
-use crate::round_trip::{Given, RoundTrip, Work};
+use crate::round_trip::{Cores, Given, RoundTrip, Work};
 use rung_array::Array;
 use rung_base::{ElementType, Result, Shape};
 use rung_kernel::broadcast::{self, Read};
 use rung_kernel::cells::{Computed, number_words};
 use rung_kernel::product::{Epilogue, Extents, Matrix, Tile, Types};
-use rung_kernel::{product as kernel, rows, tensor};
+use rung_kernel::{product as kernel, rows, tensor, tensor_doubles};
 use rung_math::rows::Cell;
 use rung_math::trace::trace_rows;
 use rung_math::{Graph, Width};
@@ -91,11 +91,12 @@ pub(crate) fn tiles(
     let stored = [operands[0].element_type(), operands[1].element_type()];
     let types = Types { stored, wanted, writes: call.result };
     let size = Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
-    let rounding = trip.rounding().filter(|_| wanted == ElementType::F32);
+    let cores = trip.cores(&size, wanted);
     let (variants, processors) = (trip.variants(), trip.multiprocessors());
-    let tile = match rounding {
-        Some(_) => tensor::tile(&size, processors),
-        None => Tile::of(&size, computed, &variants, processors),
+    let tile = match cores {
+        Cores::Rounded(_) => tensor::tile(&size, processors),
+        Cores::Doubles => Tile::Middle,
+        Cores::None => Tile::of(&size, computed, &variants, processors),
     };
     let mut placed: SmallVec<[_; 4]> = operands[..2].iter().map(|x| trip.place(x)).collect();
     let (mut reads, mut numbers) = (SmallVec::<[Read; 4]>::new(), Vec::new());
@@ -117,12 +118,13 @@ pub(crate) fn tiles(
         let width = Width::of(wanted).unwrap_or(Width::F64);
         let graph = following.map(|f| (f.graph)(width));
         let epilogue = graph.as_ref().map(|graph| Epilogue { name: &name, graph, reads: &reads });
-        match rounding {
-            Some(rounding) => tensor::kernel(types, rounding, tile, epilogue.as_ref()),
-            None => kernel::kernel(types, tile, epilogue.as_ref()),
+        match cores {
+            Cores::Rounded(rounding) => tensor::kernel(types, rounding, tile, epilogue.as_ref()),
+            Cores::Doubles => tensor_doubles::kernel(types, epilogue.as_ref()),
+            Cores::None => kernel::kernel(types, tile, epilogue.as_ref()),
         }
     };
-    let key = (types, tile, rounding, name.clone(), reads.clone());
+    let key = (types, tile, cores, name.clone(), reads.clone());
     let kernel = match trip.product_kernel(key, make) {
         Ok(kernel) => kernel,
         Err(e) => return Ok(Answer::Declined(Decline::Device(e.message().into()))),

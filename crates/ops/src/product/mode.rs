@@ -1,13 +1,16 @@
-//! What `--precision` makes of a product of singles on each rung, what explain says of it, and how far a
-//! result may then be off.
+//! What `--precision` makes of a product of singles on each rung, and a device's tensor cores of one of
+//! doubles: what explain says of it, and how far a result may then be off.
 
 use crate::call::{Call, Detail, Form, Product};
 use crate::decline::Rung;
-use crate::round_trip::rounding;
+use crate::round_trip::{doubles, rounding};
 use rung_base::{ElementType, Precision};
+use rung_device::{Info, TensorDoubles};
+use rung_kernel::product::Extents;
 use rung_kernel::tensor::{self, Rounding};
 
-/// How a rung runs a product of singles, where `--precision` asks for less than strict.
+/// How a rung runs a product of singles, where `--precision` asks for less than strict, or of doubles, where
+/// the device has tensor cores for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// As if nothing had been asked.
@@ -18,6 +21,10 @@ pub enum Mode {
     Bf16,
     /// Operands rounded, on a device.
     Tensor(Rounding),
+    /// Doubles on tensor cores, to the definition's bits.
+    Doubles,
+    /// Doubles as if there were no tensor cores, whose bits are not the definition's.
+    OtherOrder,
 }
 
 impl Mode {
@@ -29,6 +36,8 @@ impl Mode {
             Mode::Bf16 => "bf16",
             Mode::Tensor(Rounding::Tf32) => "tf32 on tensor cores",
             Mode::Tensor(Rounding::Bf16) => "bf16 on tensor cores",
+            Mode::Doubles => "f64 on tensor cores",
+            Mode::OtherOrder => "strict, its tensor cores add doubles in another order",
         }
     }
 
@@ -38,16 +47,28 @@ impl Mode {
         let Detail::Product(Product { inner: k, .. }) = call.detail else { return None };
         let of = |unit: f64| unit * (2.0 + unit);
         match self {
-            Mode::Strict | Mode::WithoutCores => None,
+            Mode::Strict | Mode::WithoutCores | Mode::Doubles | Mode::OtherOrder => None,
             Mode::Bf16 => Some(of(Rounding::Bf16.unit())),
             Mode::Tensor(rounding) => Some(of(rounding.unit()) + tensor::bound(k)),
         }
     }
 }
 
-/// The mode of a call on a rung; `None` where the precision says nothing about it.
-pub fn mode(call: &Call, rung: Rung, precision: Precision, tensor_cores: bool) -> Option<Mode> {
-    let Detail::Product(Product { form: Form::Cells, .. }) = call.detail else { return None };
+/// The mode of a call on a rung, with the device that there is; `None` where there is one way alone.
+pub fn mode(call: &Call, rung: Rung, precision: Precision, device: Option<&Info>) -> Option<Mode> {
+    let Detail::Product(p) = call.detail else { return None };
+    if p.form != Form::Cells {
+        return None;
+    }
+    if call.raw == ElementType::F64 && rung == Rung::Device {
+        let size = Extents { batch: p.batch, m: p.rows, k: p.inner, n: p.columns };
+        return match doubles(&size, device?) {
+            TensorDoubles::InOrder => Some(Mode::Doubles),
+            TensorDoubles::OtherOrder => Some(Mode::OtherOrder),
+            TensorDoubles::Absent | TensorDoubles::Untested => None,
+        };
+    }
+    let tensor_cores = device.is_some_and(|info| info.tensor_cores);
     if call.raw != ElementType::F32 || precision == Precision::Strict {
         return None;
     }
