@@ -122,6 +122,32 @@ fn products_run_on_tensor_cores_where_they_are_asked_for() {
     }
 }
 
+/// Doubles have the processor's bits on every card; explain and doctor say whether its tensor cores are used.
+#[test]
+fn products_of_doubles_run_on_tensor_cores_that_have_their_bits() {
+    let folder = Folder::new();
+    folder.file("products.lisp", &PRODUCTS.replace("'single-float", "'double-float"));
+    let driver = library(&folder, None);
+    let here = ran(rung(&folder).arg("products.lisp").output().unwrap()).out;
+    for (order, explained) in [
+        ("ascending", "device f64 on tensor cores"),
+        ("pairwise", "device strict, its tensor cores add doubles in another order"),
+    ] {
+        let card = [("STAND_IN_CAPABILITY", "80"), ("STAND_IN_DOUBLES", order)];
+        let there = run_on(&folder, &driver, &card, &["products.lisp", "--gpu", "--explain"]);
+        assert_eq!(there.out, here, "{order}: {}", there.err);
+        assert!(there.err.matches(explained).count() >= 4, "{order}: {}", there.err);
+    }
+    let card = [("STAND_IN_CAPABILITY", "90"), ("STAND_IN_DOUBLES", "ascending")];
+    let verified =
+        run_on(&folder, &driver, &card, &["products.lisp", "--gpu", "--on-decline=verify"]);
+    assert_eq!((verified.out, verified.err.as_str()), (here, ""));
+    let card = [("STAND_IN_CAPABILITY", "80"), ("STAND_IN_DOUBLES", "descending")];
+    let doctor = run_on(&folder, &driver, &card, &["doctor", "--device=cuda:0"]);
+    let found = "rounding 37/37; tensor cores add doubles in another order, not used";
+    assert!(doctor.out.contains(found), "{}", doctor.out);
+}
+
 /// What `rung doctor` tests: the samples of every operation with a kernel, bit for bit.
 #[test]
 fn every_operation_gives_the_definition_s_bits_on_the_card() {
