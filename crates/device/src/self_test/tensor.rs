@@ -16,6 +16,9 @@ const LANES: usize = 32;
 const STEPS: usize = 4;
 const SIDE: usize = 8;
 
+/// A cell of a row of a, a column of b and what there is.
+type Cell = fn([f64; STEPS], [f64; STEPS], f64) -> f64;
+
 /// Operands of one instruction: a row by row, b column by column, c row by row.
 #[derive(Clone, Copy)]
 struct Operands {
@@ -48,10 +51,7 @@ fn ascending(a: [f64; STEPS], b: [f64; STEPS], c: f64) -> f64 {
 
 /// The cells of an instruction's result, row by row. A lane has two that follow each other, as
 /// its place among the lanes says: lane 0 the first two of row 0, lane 31 the last two of row 7.
-fn cells(
-    operands: &Operands,
-    cell: fn([f64; STEPS], [f64; STEPS], f64) -> f64,
-) -> impl Iterator<Item = f64> {
+fn cells(operands: &Operands, cell: Cell) -> impl Iterator<Item = f64> {
     let Operands { a, b, c } = *operands;
     (0..SIDE * SIDE).map(move |i| cell(a[i / SIDE], b[i % SIDE], c[i / SIDE][i % SIDE]))
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     /// Cells whose bits another way of adding changes.
-    fn differing(other: fn([f64; STEPS], [f64; STEPS], f64) -> f64) -> usize {
+    fn differing(other: Cell) -> usize {
         let all = operands();
         let wanted = all.iter().flat_map(|one| cells(one, ascending));
         let got = all.iter().flat_map(|one| cells(one, other));
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn thousands_of_cells_tell_orders_and_roundings_apart() {
-        let all: [(&str, fn([f64; STEPS], [f64; STEPS], f64) -> f64); 6] = [
+        let all: [(&str, Cell); 6] = [
             ("descending", |a, b, c| (0..STEPS).rev().fold(c, |sum, k| a[k].mul_add(b[k], sum))),
             ("pairwise", |a, b, c| {
                 a[1].mul_add(b[1], a[0] * b[0]) + a[3].mul_add(b[3], a[2] * b[2]) + c
