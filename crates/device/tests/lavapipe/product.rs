@@ -3,6 +3,7 @@
 use crate::operands::{mixture, moderate};
 use crate::support::{DOUBLES, Float, Nan, assert_same, run};
 use rung_base::ElementType;
+use rung_kernel::Kernel;
 use rung_kernel::cells::Computed;
 use rung_kernel::product::{Extents, Matrix, Tile, Types, kernel, launch};
 use rung_math::{Width, product};
@@ -31,8 +32,20 @@ pub(crate) fn check_tiles<T: Float>(
     data: [&[T]; 2],
 ) {
     let element = if T::WIDTH == Width::F32 { ElementType::F32 } else { ElementType::F64 };
-    let cells = size.batch * size.m * size.n;
-    let mut want = Vec::with_capacity(cells);
+    let want = defined(size, a, b, data);
+    let types = Types { stored: [element; 2], wanted: element, writes: element };
+    for &tile in tiles {
+        let kernel = Arc::new(kernel(types, tile, None).unwrap());
+        let sides = tile.sides(Computed::holding(element));
+        let got = run(&launch(&kernel, sides, &size, &[a, b], &[]).unwrap(), &data, want.len());
+        let name = format!("product {element} {tile:?} {size:?} {a:?} {b:?}");
+        assert_same(&name, &got, &want, Nan::Any);
+    }
+}
+
+/// Every cell by the definition.
+fn defined<T: Float>(size: Extents, a: Matrix, b: Matrix, data: [&[T]; 2]) -> Vec<T> {
+    let mut want = Vec::with_capacity(size.batch * size.m * size.n);
     for batch in 0..size.batch {
         for row in 0..size.m {
             for column in 0..size.n {
@@ -44,14 +57,7 @@ pub(crate) fn check_tiles<T: Float>(
             }
         }
     }
-    let types = Types { stored: [element; 2], wanted: element, writes: element };
-    for &tile in tiles {
-        let kernel = Arc::new(kernel(types, tile, None).unwrap());
-        let sides = tile.sides(Computed::holding(element));
-        let got = run(&launch(&kernel, sides, &size, &[a, b], &[]).unwrap(), &data, cells);
-        let name = format!("product {element} {tile:?} {size:?} {a:?} {b:?}");
-        assert_same(&name, &got, &want, Nan::Any);
-    }
+    want
 }
 
 pub(crate) fn packed(rows: usize, columns: usize) -> Matrix {
@@ -100,6 +106,31 @@ fn shapes<T: Float>() {
 fn shapes_strides_and_stacks() {
     shapes::<f32>();
     shapes::<f64>();
+}
+
+/// In whole numbers, which any fused step adds exactly, also the device's own: a driver takes a minute for
+/// 64 copies of one that is made of integers.
+#[test]
+fn every_tile_of_doubles_has_all_of_its_cells() {
+    let size = Extents { batch: 2, m: 66, k: 520, n: 67 };
+    let whole = |by: usize, count: usize| -> Vec<f64> {
+        (0..count).map(|i| (i * by % 17) as f64 - 8.0).collect()
+    };
+    let (left, right) = (whole(7919, 2 * 66 * 520), whole(104_729, 2 * 520 * 67));
+    let (a, b) = (packed(66, 520), packed(520, 67));
+    let want = defined(size, a, b, [&left, &right]);
+    let types =
+        Types { stored: [ElementType::F64; 2], wanted: ElementType::F64, writes: ElementType::F64 };
+    for tile in [Tile::Each, Tile::Small, Tile::Middle] {
+        let made = kernel(types, tile, None).unwrap();
+        assert!(made.text.contains("fused_f64("));
+        let text = made.text.replace("fused_f64(", "fma(");
+        let made = Arc::new(Kernel { key: made.key.clone() + ", its own steps", text, ..made });
+        let sides = tile.sides(Computed::Double);
+        let launch = launch(&made, sides, &size, &[a, b], &[]).unwrap();
+        let got: Vec<f64> = run(&launch, &[&left, &right], want.len());
+        assert_same(&format!("{tile:?}"), &got, &want, Nan::Any);
+    }
 }
 
 #[test]

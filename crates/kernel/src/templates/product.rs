@@ -3,9 +3,10 @@
 //!
 //! A group makes a tile: an invocation 4 x 4 cells of it or 8 x 8, which it keeps in registers, so that a
 //! load from the group's memory, 16 bytes of a row or a column, serves 16 flops at least; one cell where
-//! fused steps are made of other arithmetic. Both operands are read through three strides and converted on the way, so a transposed,
-//! broadcast or narrower one is read in place. A cell's order does not depend on the tile. What follows
-//! a product element by element (an epilogue) is made of the cell before it is stored.
+//! fused steps are made of other arithmetic. Both operands are read through three strides and converted
+//! on the way, so a transposed, broadcast or narrower one is read in place. A cell's order does not
+//! depend on the tile. What follows a product element by element (an epilogue) is made of the cell before
+//! it is stored.
 
 use super::broadcast::Read;
 use super::{filled_in, grid_for};
@@ -38,10 +39,11 @@ pub enum Tile {
 }
 
 impl Tile {
-    /// The largest that keeps enough of a device busy; `processors`: how many multiprocessors it has. With
-    /// a group for every second of them it is no slower than four of the tile below in its place: one or
-    /// two of those on a multiprocessor keep half of it busy. `Each` where a fused step is made of 30
-    /// operations and more: beside them loads do not matter, and a driver took a minute for 64 copies.
+    /// The largest that keeps enough of a device busy; `processors`: how many multiprocessors it has. A
+    /// group of 32 x 32 is two warps and keeps half of a multiprocessor busy, so from a group for every
+    /// second of them on 64 x 64 is no slower; 128 x 128 by the reference. `Each` where a fused step is
+    /// made of other arithmetic, a dozen operations and more: beside them loads do not matter, and a driver
+    /// took a minute for 64 copies in doubles.
     pub fn of(
         size: &Extents,
         computed: Computed,
@@ -102,8 +104,8 @@ pub(super) struct Layout {
     pub cells: usize,
 }
 
-/// What a group's memory holds of both operands: `steps` rows of `side` cells, in vectors that move in
-/// one access. A row of the left one is longer by 16 bytes, so that the 32 cells which a warp stores, of
+/// What a group's memory holds of both operands: for each of some steps a tile's rows and its columns, in
+/// vectors that move in one access. A row of the left one is longer by 16 bytes, so that the 32 cells which a warp stores, of
 /// eight steps and four rows, stand in as many banks; those of the right one follow each other.
 #[derive(Clone, Copy)]
 pub(super) struct Panels {

@@ -20,7 +20,7 @@ const LANES: usize = 256;
 /// Of a tile. 8 flops for a load from a group's memory, half of what tiles of products make: an update reads
 /// and writes 64 x 64 doubles for 32 steps, 4 flops for each of their bytes, which bound it before that.
 const TILE: Layout = Layout { group: [16, 16], cells: 4 };
-const SIDE: usize = 64;
+const SIDE: usize = TILE.group[0] * TILE.cells;
 /// Steps that a group's memory holds: 8 KiB for both factors.
 const STEPS: usize = 8;
 

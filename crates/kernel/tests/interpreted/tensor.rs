@@ -20,6 +20,11 @@ const ALL: [(Rounding, Tile); 4] = [
     (Rounding::Bf16, Tile::Large),
 ];
 
+/// Rows and columns of a tile of singles.
+fn sides(tile: Tile) -> [usize; 2] {
+    tile.sides(Computed::Single)
+}
+
 fn types(element: ElementType) -> Types {
     Types { stored: [element; 2], wanted: F32, writes: F32 }
 }
@@ -34,11 +39,7 @@ fn check(size: Extents, matrices: [Matrix; 2], data: [&[f32]; 2], which: &[(Roun
     let cells = size.batch * size.m * size.n;
     for &(rounding, tile) in which {
         let kernel = Arc::new(kernel(types(F32), rounding, tile, None).unwrap());
-        let got = run(
-            &launch(&kernel, tile.sides(Computed::Single), &size, &matrices, &[]).unwrap(),
-            &data,
-            cells,
-        );
+        let got = run(&launch(&kernel, sides(tile), &size, &matrices, &[]).unwrap(), &data, cells);
         let unit = rounding.unit();
         let part = bound(size.k) + unit * (2.0 + unit);
         for (i, got) in got.iter().enumerate() {
@@ -88,14 +89,8 @@ fn small_whole_numbers_are_exact() {
     let wanted: Vec<f32> = (0..m * n).map(|i| right[i / n * 7 % k * n + i % n]).collect();
     for (rounding, tile) in ALL {
         let kernel = Arc::new(kernel(types(F32), rounding, tile, None).unwrap());
-        let launch = launch(
-            &kernel,
-            tile.sides(Computed::Single),
-            &size,
-            &[packed(m, k), packed(k, n)],
-            &[],
-        )
-        .unwrap();
+        let matrices = [packed(m, k), packed(k, n)];
+        let launch = launch(&kernel, sides(tile), &size, &matrices, &[]).unwrap();
         assert_eq!(run(&launch, &[&left[..], &right], m * n), wanted, "{rounding:?} {tile:?}");
     }
 }
@@ -119,14 +114,8 @@ fn half_widths_and_what_follows() {
     for rounding in [Rounding::Tf32, Rounding::Bf16] {
         let kernel = Arc::new(kernel(types, rounding, Tile::Middle, None).unwrap());
         let out: Buffer = device().allocate(2 * m * n).unwrap();
-        let run = launch(
-            &kernel,
-            Tile::Middle.sides(Computed::Single),
-            &size,
-            &[packed(m, k), packed(k, n)],
-            &[],
-        )
-        .unwrap();
+        let matrices = [packed(m, k), packed(k, n)];
+        let run = launch(&kernel, sides(Tile::Middle), &size, &matrices, &[]).unwrap();
         device().launch(&run, &[&stored[0], &stored[1], &out]).unwrap();
         let got: Vec<f32> = download::<u16>(&out, m * n)
             .iter()
@@ -141,8 +130,7 @@ fn half_widths_and_what_follows() {
         Arc::new(kernel(self::types(F32), Rounding::Bf16, Tile::Middle, Some(&epilogue)).unwrap());
     let more: Vec<f32> = (0..m * n).map(|i| i as f32).collect();
     let matrices = [packed(m, k), packed(k, n), packed(m, n)];
-    let launch =
-        launch(&kernel, Tile::Middle.sides(Computed::Single), &size, &matrices, &[]).unwrap();
+    let launch = launch(&kernel, sides(Tile::Middle), &size, &matrices, &[]).unwrap();
     let wanted: Vec<f32> = (0..m * n).map(|i| cell(i) + i as f32).collect();
     assert_eq!(run(&launch, &[&left[..], &right, &more], m * n), wanted);
 }
