@@ -59,6 +59,7 @@ const HOMONYMS: &[&str] = &[
     "sqrt",
     "square",
     "stack",
+    "stream",
     "sub",
     "sum",
     "tan",
