@@ -122,6 +122,9 @@ fn a_circular_form_is_an_error_and_not_without_end() {
         ("#.#1=(list . #1#)", &format!("test.lisp:1:6: {error}")),
         ("(eval '#1=(let . #1#))", &format!("test.lisp:1:11: {error}")),
         ("(eval '#1=(cond . #1#))", &format!("test.lisp:1:11: {error}")),
+        ("(eval '(let #1=((x 1) . #1#) x))", &format!("test.lisp:1:8: {error}")),
+        ("`#1=(a . #1#)", &format!("test.lisp:1:1: {error}")),
+        ("`(a #1=(b . #1#))", &format!("test.lisp:1:1: {error}")),
         ("(car '#1=(a . #1#))", "A"),
     ]);
 }

@@ -169,6 +169,10 @@ impl<'l> Expander<'l> {
     fn convert_list(&mut self, form: &Value, head: &Value, arguments: &Value) -> Outcome<Core> {
         stack::check("the form")?;
         proper(form)?;
+        // What a special operator or a macro walks is a list as well; what is quoted may be anything.
+        if !head.is_symbol(symbol::QUOTE) {
+            arguments.elements().try_for_each(|argument| proper(&argument))?;
+        }
         let Some(name) = head.as_symbol() else { return self.convert_odd_call(head, arguments) };
         match self.environment.function(name, false) {
             Some(Meaning::Function(_, _, variable)) => {
@@ -270,8 +274,8 @@ impl<'l> Expander<'l> {
     }
 }
 
-/// A form that is a circular list has no end of arguments.
-fn proper(form: &Value) -> Outcome<()> {
+/// A form, or a template, that is a circular list has no end.
+pub(super) fn proper(form: &Value) -> Outcome<()> {
     match form.is_circular() {
         true => Err(Escape::program("a form must be a proper list: got a circular one")),
         false => Ok(()),

@@ -8,7 +8,7 @@ use crate::stack;
 use crate::symbol::{self, Symbol};
 use crate::value::{NIL, Value, list, list_with_tail};
 
-use super::{form, quoted};
+use super::{form, proper, quoted};
 
 /// The expander of `quasiquote`.
 pub(crate) fn expand(_: &mut Lisp, arguments: &[Value]) -> Outcome {
@@ -75,6 +75,7 @@ fn rebuild(template: &Value, depth: u32) -> Outcome {
 
 /// Runs of plain elements become `list`; spliced ones join with `append`.
 fn build_list(template: &Value, depth: u32) -> Outcome {
+    proper(template)?;
     let (mut segments, mut run) = (Vec::new(), Vec::new());
     let mut rest = template.clone();
     let tail = loop {
