@@ -4,9 +4,9 @@
 //!
 //! A call is told by the classes of those arguments that some method specialises: the key. Behind
 //! a key stands a function that takes the call's own arguments, or the number of a slot to read
-//! or write. The last `RECENT` keys are compared one after another, the others are hashed. Keys
-//! hold for one epoch: each definition of a class begins a new one, each new method empties the
-//! cache of its function.
+//! or write. All keys are in a map, and those of late in a table before it, one to a place. Keys hold
+//! for one epoch: each definition of a class begins a new one, each new method empties the cache of
+//! its function.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -160,8 +160,9 @@ pub struct GenericDefinition {
     pub order: Vec<usize>,
 }
 
-/// How many keys are compared before hashing.
-const RECENT: usize = 4;
+/// The places of the table before the map: at least twice the keys that are known, at most this many,
+/// 14 KiB of them.
+const MOST_NEAR: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Cache {
@@ -171,7 +172,8 @@ pub(crate) struct Cache {
     positions: SmallVec<[(usize, Option<Rc<HashTable>>); 2]>,
     minimum: usize,
     maximum: usize,
-    recent: SmallVec<[(Key, Entry); RECENT]>,
+    /// A power of two of places, or none; a key has one of them.
+    near: Vec<Option<(Key, Entry)>>,
     all: HashMap<Key, Entry>,
 }
 
@@ -212,18 +214,21 @@ impl GenericFunction {
         if cache.epoch != epoch || count < cache.minimum || count > cache.maximum {
             return None;
         }
-        if let [(position, None)] = cache.positions[..] {
-            let key = class_key(&arguments[position]);
-            if let Some((_, entry)) = cache.recent.iter().find(|(known, _)| known[0] == key) {
-                return Some(entry.clone());
-            }
+        if let [(position, None)] = cache.positions[..]
+            && let key = class_key(&arguments[position])
+            && let Some((known, entry)) = cache.near(&[key])
+            && known[0] == key
+        {
+            return Some(entry.clone());
         }
         let key = cache.key(arguments);
-        if let Some((_, entry)) = cache.recent.iter().find(|(known, _)| *known == key) {
+        if let Some((known, entry)) = cache.near(&key)
+            && *known == key
+        {
             return Some(entry.clone());
         }
         let entry = cache.all.get(&key)?.clone();
-        cache.remember(key, entry.clone());
+        cache.place_near(key, entry.clone());
         Some(entry)
     }
 
@@ -239,8 +244,9 @@ impl GenericFunction {
     /// Notes what runs for a key.
     pub(crate) fn put(&self, key: Key, entry: Entry) {
         let mut cache = self.cache.borrow_mut();
-        cache.remember(key.clone(), entry.clone());
-        cache.all.insert(key, entry);
+        cache.all.insert(key.clone(), entry.clone());
+        cache.make_room();
+        cache.place_near(key, entry);
     }
 
     /// Forgets all keys.
@@ -284,12 +290,35 @@ impl Cache {
         key
     }
 
-    fn remember(&mut self, key: Key, entry: Entry) {
-        if self.recent.len() == RECENT {
-            self.recent.pop();
-        }
-        self.recent.insert(0, (key, entry));
+    /// What the place of a key in the table holds.
+    #[inline]
+    fn near(&self, key: &[u64]) -> Option<&(Key, Entry)> {
+        if self.near.is_empty() { None } else { self.near[place(key, self.near.len())].as_ref() }
     }
+
+    fn place_near(&mut self, key: Key, entry: Entry) {
+        let place = place(&key, self.near.len());
+        self.near[place] = Some((key, entry));
+    }
+
+    /// The table grows with the map, up to its limit.
+    fn make_room(&mut self) {
+        let wanted = (2 * self.all.len()).next_power_of_two().min(MOST_NEAR);
+        if self.near.len() < wanted {
+            self.near = vec![None; wanted];
+            for (key, entry) in &self.all {
+                self.near[place(key, wanted)] = Some((key.clone(), entry.clone()));
+            }
+        }
+    }
+}
+
+/// The place of a key among `places`, a power of two. Numbers of classes follow each other: the upper
+/// half of a product by the golden ratio tells them apart, also in pairs.
+#[inline]
+fn place(key: &[u64], places: usize) -> usize {
+    let mix = |sum: u64, part: &u64| (sum.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (key.iter().fold(0, mix) >> 32) as usize & (places - 1)
 }
 
 impl Methods {

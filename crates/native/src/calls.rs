@@ -104,7 +104,7 @@ impl Translator<'_> {
         self.only_if(closure, slow);
     }
 
-    fn only_if(&mut self, condition: Value, otherwise: Block) {
+    pub(crate) fn only_if(&mut self, condition: Value, otherwise: Block) {
         let on = self.b.create_block();
         self.branch(condition, on, otherwise);
         self.b.switch_to_block(on);

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use rung_lisp::machine_code::{ArrayLayout, Guess, HELPERS, array_layout, tag, window_kind};
 
 use crate::state::{Kind, Place};
@@ -12,24 +12,39 @@ use crate::words::{SECOND, TRUSTED};
 impl Translator<'_> {
     /// The array in a register, of that variant of objects.
     fn array(&mut self, places: &ArrayLayout, at: usize, variant: u8) -> Value {
-        let is_known = variant == tag::PACKED && self.state[at] == Place::Slot(Kind::Packed);
-        if !is_known {
-            let found = self.tag(at);
-            let is = self.is(found, tag::OBJECT);
-            self.guard(is);
+        if variant == tag::PACKED && self.state[at] == Place::Slot(Kind::Packed) {
+            return self.body(at);
         }
-        let start = self.b.use_var(self.start);
-        let body = self.load(I64, start, Self::offset(at) + SECOND);
-        if is_known {
-            return body;
-        }
-        let found = self.b.ins().uload8(I64, TRUSTED, body, places.tag);
-        let is = self.is(found, variant);
-        self.guard(is);
+        let stop = self.exit();
+        let body = self.object(places, at, variant, stop);
         if variant == tag::PACKED {
             self.state[at] = Place::Slot(Kind::Packed);
         }
         body
+    }
+
+    /// The body of a register's object of that variant; goes to `otherwise` where it holds none.
+    pub(crate) fn object(
+        &mut self,
+        places: &ArrayLayout,
+        at: usize,
+        variant: u8,
+        otherwise: Block,
+    ) -> Value {
+        let found = self.tag(at);
+        let is = self.is(found, tag::OBJECT);
+        self.only_if(is, otherwise);
+        let body = self.body(at);
+        let found = self.b.ins().uload8(I64, TRUSTED, body, places.tag);
+        let is = self.is(found, variant);
+        self.only_if(is, otherwise);
+        body
+    }
+
+    /// What the second word of a register's slot points to.
+    fn body(&mut self, at: usize) -> Value {
+        let start = self.b.use_var(self.start);
+        self.load(I64, start, Self::offset(at) + SECOND)
     }
 
     /// The general array in a register, with so many axes and elements of its own.
@@ -104,8 +119,7 @@ impl Translator<'_> {
         let start = self.b.use_var(self.start);
         let offset = self.b.ins().iconst(I64, i64::from(Self::offset(array)));
         let slot = self.b.ins().iadd(start, offset);
-        let helper = self.b.ins().iconst(I64, HELPERS.open as i64);
-        self.b.ins().call_indirect(self.single, helper, &[slot]);
+        self.call_aside(self.single, HELPERS.open, &[slot]);
         let length = self.load(I64, packed, length_at);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
         let stop = self.exit();
@@ -189,9 +203,9 @@ impl Translator<'_> {
                 self.discount(old);
             }
             Some(Guess::Double) => {
-                let number = self.number(from, Kind::Double);
                 let at = self.number(index, Kind::Fixnum);
                 let [_, data] = self.window(places, array, at, places.window_doubles);
+                let number = self.number(from, Kind::Double);
                 let element = self.eighth(data, at);
                 self.b.ins().store(TRUSTED, number, element, 0);
             }

@@ -246,3 +246,49 @@ pub fn leaders(ops: &[Op]) -> (BTreeSet<usize>, BTreeSet<usize>) {
     leaders.retain(|pc| *pc < ops.len());
     (leaders, loops)
 }
+
+/// The registers that a loop indexes in each of its rounds, by an instruction that is `packed`, and never
+/// writes.
+pub fn indexed(ops: &[Op], first: usize, packed: impl Fn(usize) -> bool) -> Vec<usize> {
+    let back = |op: &Op| matches!(op, Op::Loop { target } if *target as usize == first);
+    let Some(last) = ops.iter().rposition(back) else { return Vec::new() };
+    let round = first..=last;
+    let mut found = BTreeSet::new();
+    for pc in round.clone().filter(|pc| packed(*pc)) {
+        if let Op::Aref { array, .. } | Op::SetAref { array, .. } = ops[pc]
+            && !round.clone().any(|other| other < pc && skips(ops, other, pc, last))
+        {
+            found.insert(usize::from(array));
+        }
+    }
+    let written = |at: usize| round.clone().any(|pc| overwrites(ops[pc], at));
+    found.retain(|at| !written(*at));
+    found.into_iter().collect()
+}
+
+/// Whether an instruction may lead past a later one of the same round.
+fn skips(ops: &[Op], from: usize, over: usize, last: usize) -> bool {
+    let past = |to: usize| to > over && to <= last;
+    match next(ops, from) {
+        Next::Following | Next::Out => false,
+        Next::To(to) | Next::Either(to) => past(to),
+        Next::Test(yes, no) => past(yes) || past(no),
+    }
+}
+
+/// Whether a register may hold something else after an instruction.
+fn overwrites(op: Op, at: usize) -> bool {
+    match op {
+        Op::Call { base, .. }
+        | Op::CallValue { base, .. }
+        | Op::CallSaved { base, .. }
+        | Op::TailCall { base, .. }
+        | Op::TailCallValue { base, .. } => at >= usize::from(base),
+        Op::Spread { from, to, count } => {
+            at == usize::from(from) || (usize::from(to)..usize::from(to + count)).contains(&at)
+        }
+        Op::BeginCleanup { from } | Op::SaveValues { from } => at == usize::from(from),
+        Op::Take { from, to } => at == usize::from(from) || at == usize::from(to),
+        _ => writes(op).is_some_and(|written| usize::from(written) == at),
+    }
+}

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
-use cranelift_codegen::ir::{InstBuilder, TrapCode, Value};
+use cranelift_codegen::ir::{InstBuilder, SigRef, TrapCode, Value};
 use rung_lisp::Value as Lisp;
 use rung_lisp::code::{Op, Register};
 use rung_lisp::machine_code::{HELPERS, LAYOUT, status, tag};
@@ -132,10 +132,31 @@ impl Translator<'_> {
         self.branch(left, on, last);
         self.b.set_cold_block(last);
         self.b.switch_to_block(last);
-        let helper = self.b.ins().iconst(I64, HELPERS.release as i64);
-        self.b.ins().call_indirect(self.two, helper, &[tag, body]);
+        self.call_aside(self.two, HELPERS.release, &[tag, body]);
         self.jump(on);
         self.b.switch_to_block(on);
+    }
+
+    /// Calls a helper on a path that is seldom taken. No register for doubles outlives a call, so they go
+    /// through their slots: a loop would keep them in memory otherwise (a step of a sum of products took
+    /// 4.9 ns instead of 2.8).
+    pub(crate) fn call_aside(&mut self, signature: SigRef, helper: usize, arguments: &[Value]) {
+        let doubles = (0..self.state.len()).filter(|at| match self.state[*at] {
+            Place::Number { kind, .. } => kind == Kind::Double,
+            Place::Slot(_) => false,
+        });
+        let doubles = doubles.collect::<Vec<_>>();
+        let start = self.b.use_var(self.start);
+        for at in doubles.iter().copied() {
+            let number = self.variable(at, Kind::Double);
+            self.store_number(start, at, Kind::Double, number);
+        }
+        let helper = self.b.ins().iconst(I64, helper as i64);
+        self.b.ins().call_indirect(signature, helper, arguments);
+        for at in doubles {
+            let number = self.load(F64, start, Self::offset(at) + SECOND);
+            self.define(at, Kind::Double, number);
+        }
     }
 
     /// One reference less, if a value is one.

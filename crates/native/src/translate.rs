@@ -15,7 +15,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use rung_lisp::code::{Code, Op, Register};
-use rung_lisp::machine_code::{Guess, LAYOUT, status, tag};
+use rung_lisp::machine_code::{Guess, LAYOUT, array_layout, status, tag};
 
 use crate::flow::{self, Live};
 use crate::state::{Kind, Place};
@@ -33,6 +33,8 @@ pub(crate) struct Source<'a> {
     pub leaders: BTreeSet<usize>,
     pub loops: BTreeSet<usize>,
     pub landings: BTreeSet<usize>,
+    /// For each loop: the registers that it indexes as packed arrays in each round and never writes.
+    pub indexed: BTreeMap<usize, Vec<usize>>,
 }
 
 /// Where native code stops before an instruction, and what has to be saved then.
@@ -92,7 +94,12 @@ pub(crate) fn translate(
     let landings = flow::landings(code);
     let (mut leaders, loops) = flow::leaders(&code.ops);
     leaders.extend(&landings);
-    let source = Source { code, met, version, live: Live::of(code), leaders, loops, landings };
+    let is_packed = |pc: usize| matches!(met.get(&(pc as u32)), Some(Guess::Double | Guess::Fixnum));
+    let indexed = |to: &usize| (*to, flow::indexed(&code.ops, *to, is_packed));
+    // The beginning is entered by calls as well.
+    let indexed = loops.iter().filter(|pc| **pc > 0).map(indexed).collect();
+    let live = Live::of(code);
+    let source = Source { code, met, version, live, leaders, loops, landings, indexed };
     if let Some(reason) = source.reluctance() {
         return Err(reason);
     }
@@ -239,6 +246,10 @@ impl<'a> Translator<'a> {
         let calls = calls.collect::<Vec<_>>();
         let default = BlockCall::new(nowhere, [], pool);
         let table = self.b.create_jump_table(JumpTableData::new(default, &calls));
+        // Most often the function is called: a branch, which is foreseen, spares the table.
+        let (again, first) = (self.b.create_block(), self.reentries[&0]);
+        self.branch(number, again, first);
+        self.b.switch_to_block(again);
         let small = self.b.ins().ireduce(cranelift_codegen::ir::types::I32, number);
         self.b.ins().br_table(small, table);
 
@@ -284,6 +295,7 @@ impl<'a> Translator<'a> {
 
     /// Goes from here to a leader, where what is known is joined with what came there before.
     pub(crate) fn edge(&mut self, to: usize) {
+        self.look_before_loop(to);
         let live = |at: usize| self.source.live.before(to, at);
         let here = self.state.iter().enumerate();
         let here = here.map(|(at, place)| if live(at) { *place } else { place.dead() });
@@ -295,8 +307,7 @@ impl<'a> Translator<'a> {
         if self.source.loops.contains(&to) && to > 0 {
             // Who comes from the bytecode cannot know it.
             for (at, place) in joined.iter_mut().enumerate() {
-                let is_guessed = *place == Place::Slot(Kind::Immediate) && live(at);
-                if is_guessed || *place == Place::Slot(Kind::Packed) {
+                if *place == Place::Slot(Kind::Immediate) && live(at) {
                     *place = Place::Slot(Kind::Any);
                 }
             }
@@ -307,6 +318,20 @@ impl<'a> Translator<'a> {
             self.convert(at, from, to);
         }
         self.jump(self.blocks[&to]);
+    }
+
+    /// Before a loop: what it indexes in each round without writing it is looked at once. A wrong guess
+    /// leaves the loop to the bytecode.
+    fn look_before_loop(&mut self, to: usize) {
+        let source = self.source;
+        let (Some(places), Some(indexed)) = (array_layout(), source.indexed.get(&to)) else { return };
+        for at in indexed.iter().copied() {
+            if self.state[at] == Place::Slot(Kind::Any) {
+                let stop = self.new_exit_at(to, false);
+                self.object(places, at, tag::PACKED, stop);
+                self.state[at] = Place::Slot(Kind::Packed);
+            }
+        }
     }
 
     /// Brings a register from one state to another that knows no more.
@@ -358,7 +383,18 @@ impl<'a> Translator<'a> {
     fn expect(&mut self, pc: usize, at: usize, wanted: Place) {
         let kind = wanted.kind();
         match kind {
-            Kind::Any | Kind::Packed => {}
+            Kind::Any => {}
+            Kind::Packed => {
+                let (yes, no) = (self.b.create_block(), self.b.create_block());
+                if let Some(places) = array_layout() {
+                    self.object(places, at, tag::PACKED, no);
+                }
+                self.jump(yes);
+                self.b.set_cold_block(no);
+                self.b.switch_to_block(no);
+                self.leave_before(pc);
+                self.b.switch_to_block(yes);
+            }
             Kind::Immediate => self.drop_slot(at),
             Kind::Fixnum | Kind::Double => {
                 let number = if kind == Kind::Fixnum { tag::FIXNUM } else { tag::DOUBLE };
@@ -409,10 +445,15 @@ impl<'a> Translator<'a> {
 
     /// A block that stops before the running instruction.
     pub(crate) fn new_exit(&mut self, noted: bool) -> Block {
+        self.new_exit_at(self.pc, noted)
+    }
+
+    /// A block that stops before the instruction at `pc`.
+    fn new_exit_at(&mut self, pc: usize, noted: bool) -> Block {
         let block = self.b.create_block();
         self.b.set_cold_block(block);
         let unsaved = (0..self.state.len())
-            .filter(|at| self.state[*at].is_unsaved() && self.source.live.before(self.pc, *at));
+            .filter(|at| self.state[*at].is_unsaved() && self.source.live.before(pc, *at));
         let unsaved = unsaved.collect::<Vec<_>>();
         let saves = unsaved.into_iter().map(|at| {
             let kind = self.state[at].kind();
@@ -420,7 +461,7 @@ impl<'a> Translator<'a> {
         });
         let saves = saves.collect();
         let start = self.b.use_var(self.start);
-        self.exits.push(Exit { block, pc: self.pc, saves, start, noted });
+        self.exits.push(Exit { block, pc, saves, start, noted });
         block
     }
 
