@@ -317,7 +317,8 @@ impl Cache {
 /// half of a product by the golden ratio tells them apart, also in pairs.
 #[inline]
 fn place(key: &[u64], places: usize) -> usize {
-    let mix = |sum: u64, part: &u64| (sum.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mix =
+        |sum: u64, part: &u64| (sum.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (key.iter().fold(0, mix) >> 32) as usize & (places - 1)
 }
 

@@ -11,6 +11,7 @@ use crate::value::Value;
 
 /// A symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(transparent)]
 pub struct Symbol(pub(crate) u32);
 
 impl Symbol {

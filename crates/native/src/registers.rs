@@ -315,8 +315,26 @@ impl Translator<'_> {
             Op::SetAref { array, index, from } => {
                 self.set_element(array.into(), index.into(), from.into());
             }
+            Op::Bind { from, symbol } => self.bind(from.into(), symbol),
+            Op::Unbind { count } => {
+                let count = self.b.ins().iconst(I64, i64::from(count));
+                let helper = self.b.ins().iconst(I64, HELPERS.unbind as i64);
+                self.b.ins().call_indirect(self.two, helper, &[self.lisp, count]);
+            }
             _ => self.step(),
         }
+    }
+
+    fn bind(&mut self, from: usize, symbol: rung_lisp::symbol::Symbol) {
+        if self.state[from].is_unsaved() {
+            self.save(from, self.state[from].kind());
+        }
+        let start = self.b.use_var(self.start);
+        let offset = self.b.ins().iconst(I64, i64::from(Self::offset(from)));
+        let slot = self.b.ins().iadd(start, offset);
+        let symbol = self.b.ins().iconst(I64, i64::from(symbol.number()));
+        let helper = self.b.ins().iconst(I64, HELPERS.bind as i64);
+        self.b.ins().call_indirect(self.three, helper, &[self.lisp, symbol, slot]);
     }
 
     fn clear(&mut self, at: usize) {

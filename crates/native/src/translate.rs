@@ -68,9 +68,10 @@ pub(crate) struct Translator<'a> {
     exit: Option<Block>,
     resumes: BTreeMap<usize, (Block, Option<Vec<Place>>)>,
     reentries: BTreeMap<usize, Block>,
-    /// Signatures: of native code, of the helpers with five parameters, two and one.
+    /// Signatures: of native code, of the helpers with five parameters, three, two and one.
     pub native: SigRef,
     pub helper: SigRef,
+    pub three: SigRef,
     pub two: SigRef,
     pub single: SigRef,
 }
@@ -94,7 +95,8 @@ pub(crate) fn translate(
     let landings = flow::landings(code);
     let (mut leaders, loops) = flow::leaders(&code.ops);
     leaders.extend(&landings);
-    let is_packed = |pc: usize| matches!(met.get(&(pc as u32)), Some(Guess::Double | Guess::Fixnum));
+    let is_packed =
+        |pc: usize| matches!(met.get(&(pc as u32)), Some(Guess::Double | Guess::Fixnum));
     let indexed = |to: &usize| (*to, flow::indexed(&code.ops, *to, is_packed));
     // The beginning is entered by calls as well.
     let indexed = loops.iter().filter(|pc| **pc > 0).map(indexed).collect();
@@ -156,8 +158,8 @@ impl<'a> Translator<'a> {
         let start = b.declare_var(I64);
         let host = isa.default_call_conv();
         let native = b.import_signature(signature(CallConv::Tail, 4));
-        let [single, two, helper] =
-            [1, 2, 5].map(|count| b.import_signature(signature(host, count)));
+        let [single, two, three, helper] =
+            [1, 2, 3, 5].map(|count| b.import_signature(signature(host, count)));
         let blocks = source.leaders.iter().map(|pc| (*pc, b.create_block())).collect();
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
@@ -183,6 +185,7 @@ impl<'a> Translator<'a> {
             reentries: BTreeMap::new(),
             native,
             helper,
+            three,
             two,
             single,
         };
@@ -324,7 +327,9 @@ impl<'a> Translator<'a> {
     /// leaves the loop to the bytecode.
     fn look_before_loop(&mut self, to: usize) {
         let source = self.source;
-        let (Some(places), Some(indexed)) = (array_layout(), source.indexed.get(&to)) else { return };
+        let (Some(places), Some(indexed)) = (array_layout(), source.indexed.get(&to)) else {
+            return;
+        };
         for at in indexed.iter().copied() {
             if self.state[at] == Place::Slot(Kind::Any) {
                 let stop = self.new_exit_at(to, false);

@@ -472,3 +472,67 @@ fn elements_of_planes_and_packed_vectors_are_found_by_any_kind_of_array() {
         ),
     ]);
 }
+
+#[test]
+fn arrays_that_are_looked_at_before_a_loop_may_be_none() {
+    let dot =
+        "(defun dot (a b n) (let ((s 0d0)) (dotimes (i n s) (incf s (* (aref a i) (aref b i))))))
+         (defvar *p* (make-array 9 :element-type 'double-float :initial-element 1.5d0))
+         (dotimes (i 50) (dot *p* *p* 9)) ";
+    let cases = [
+        ("(list (dot *p* *p* 9) (dot nil nil 0) (dot *p* 7 0) (dot *p* *p* 9))", "(20.25 0.0 0.0 20.25)"),
+        ("(list (dot (vector 1 2d0) *p* 2) (dot *p* (vector 1 2d0) 2) (dot *p* *p* 9))", "(4.5 4.5 20.25)"),
+        ("(let ((v (make-array 3 :element-type 'fixnum :initial-element 2))) (list (dot v v 3) (dot v *p* 3)))", "(12.0 9.0)"),
+        ("(handler-case (dot *p* *p* 10) (error () :outside))", ":OUTSIDE"),
+        ("(handler-case (dot *p* nil 1) (error () :none))", ":NONE"),
+        // Another one, which is written beside.
+        ("(let ((q (copy-seq *p*))) (list (dot q q 9) (progn (setf (aref q 0) 0d0) (dot q *p* 9))))", "(20.25 18.0)"),
+        // The array of one branch alone.
+        (
+            "(defun either (a n) (let ((s 0d0)) (dotimes (i n s) (if (consp a) (incf s (car a)) (incf s (aref a i))))))
+             (dotimes (i 50) (either *p* 9)) (list (either *p* 9) (either '(2d0) 9) (either *p* 9))",
+            "(13.5 18.0 13.5)",
+        ),
+        // The loop takes another one.
+        (
+            "(defun turns (a b n) (let ((s 0d0)) (dotimes (i n s) (incf s (aref a i)) (rotatef a b) (when (= i 5) (setq b nil)))))
+             (list (turns *p* (make-array 9 :element-type 'double-float :initial-element 1d0) 6)
+                   (handler-case (turns *p* *p* 9) (error () :none)))",
+            "(7.5 :NONE)",
+        ),
+        // A loop in a loop, and what is let go of beside doubles.
+        (
+            "(defun rows (a list n) (let ((s 0d0) (u 1d0)) (dolist (x list (list s u)) (setq u (* u 0.5d0))
+               (let ((keep (list x x))) (dotimes (i n) (incf s (* x (aref a i))) (setq keep (cdr keep)))))))
+             (dotimes (i 20) (rows *p* '(1d0 2d0) 9)) (list (rows *p* '(1d0 2d0) 9) (rows nil '(1d0) 0))",
+            "((40.5 0.25) (0.0 0.5))",
+        ),
+    ];
+    let texts: Vec<_> =
+        cases.iter().map(|(text, wanted)| (format!("{dot}{text}"), *wanted)).collect();
+    check(&texts.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+}
+
+#[test]
+fn dynamic_variables_are_bound_to_numbers_of_registers_and_come_back() {
+    check(&[
+        (
+            "(defvar *x* :top) (defun seen () *x*)
+             (defun f (n) (let ((d (* n 0.5d0))) (list (let ((*x* d)) (list (seen) (incf d))) d (seen))))
+             (dotimes (i 30) (f i)) (list (f 3) *x*)",
+            "(((1.5 2.5) 2.5 :TOP) :TOP)",
+        ),
+        (
+            "(defvar *x* 0) (defvar *y* 0)
+             (defun g (n) (let ((*x* (+ n 1)) (*y* (list n))) (if (= n 0) (throw 'out (list *x* *y*)) (g (- n 1)))))
+             (dotimes (i 30) (catch 'out (g 3))) (list (catch 'out (g 3)) *x* *y*)",
+            "((1 (0)) 0 0)",
+        ),
+        (
+            "(defvar *x* 0)
+             (defun h (n) (if (= n 0) (car *x*) (let ((*x* (cons n *x*))) (+ (h (- n 1)) (* 10 (car *x*))))))
+             (dotimes (i 30) (h 3)) (list (h 3) *x*)",
+            "(61 0)",
+        ),
+    ]);
+}

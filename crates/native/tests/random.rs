@@ -56,7 +56,7 @@ impl Dice {
             };
         }
         let depth = depth - 1;
-        match self.below(13) {
+        match self.below(17) {
             0..=3 => {
                 // A product of two variables would grow beyond memory in a loop.
                 let (a, b) = (self.number(depth), self.number(depth));
@@ -77,6 +77,15 @@ impl Dice {
             9 => format!("(aref v (mod (rung-index {}) 4))", self.number(depth)),
             10 => format!("(setf (aref v {}) {})", self.below(5), self.number(depth)),
             11 => format!("(car {})", self.list(depth)),
+            12 => format!("(let ((*s* {})) (+ {} (seen)))", self.number(depth), self.number(depth)),
+            13 => {
+                let (turns, term) = (self.below(5), self.number(depth));
+                format!(
+                    "(let ((s 0d0)) (dotimes (j {turns} s) (incf s (* (aref w j) 0.5d0)) {term}))"
+                )
+            }
+            14 => format!("(setf (aref w (mod (rung-index {}) 4)) 0.5d0)", self.number(depth)),
+            15 => format!("(progn (setq w {}) {})", self.vector(), self.number(depth)),
             _ => format!("(helper {} {})", self.number(depth), self.variable()),
         }
     }
@@ -103,6 +112,16 @@ impl Dice {
         }
     }
 
+    fn vector(&mut self) -> &'static str {
+        self.one(&[
+            "(vector 1 2 3 4)",
+            "(make-array 4 :element-type 'double-float :initial-element 1d0)",
+            "(make-array 4 :element-type 'bit :initial-element 1)",
+            "(copy-seq v)",
+            "nil",
+        ])
+    }
+
     /// A program that prints what its function gives for some arguments, or the error.
     fn program(&mut self) -> String {
         let turns = 3 + self.below(60);
@@ -115,15 +134,14 @@ impl Dice {
                    (setq a {second})) (list a b c l v)"
             ),
         };
-        let vector = self.one(&[
-            "(vector 1 2 3 4)",
-            "(make-array 4 :element-type 'double-float :initial-element 1d0)",
-            "(make-array 4 :element-type 'bit :initial-element 1)",
-        ]);
+        let vector = self.vector().replace("(copy-seq v)", "(vector 1 'x 0.5d0 2)");
         format!(
-            "(defun rung-index (x) (if (integerp x) x 0))
+            "(defvar *s* 1) (defun seen () *s*)
+             (defun rung-index (x) (if (integerp x) x 0))
              (defun helper (x y) (if (and (integerp x) (< 3 x 99)) (helper (- x 3) y) y))
-             (defun f (a b) (let ((c 0) (l (list 1 2)) (v {vector})) {body}))
+             (defun f (a b) (let ((c 0) (l (list 1 2)) (v {vector})
+                                     (w (make-array 4 :element-type 'double-float :initial-element 2d0)))
+                                 {body}))
              (defun small (x) (if (and (integerp x) (> (integer-length x) 4000)) 'large x))
              (defun g (a b) (handler-case (mapcar #'small (f a b)) (error (e) (princ-to-string e))))
              (list (g 1 2) (g 1 2) (g 0.5d0 3) (g 1 0.5d0) (g 'x 1) (g 5 5))"

@@ -17,7 +17,7 @@ use crate::lisp::Lisp;
 use crate::machine_code::{NativeState, Version, status};
 use crate::object::{Cons, GeneralArray, Object};
 use crate::packed::{Packed, Window};
-use crate::symbol::{SymbolCell, SymbolTable};
+use crate::symbol::{Symbol, SymbolCell, SymbolTable};
 use crate::value::{NIL, Value};
 
 use super::calls::closure_of;
@@ -353,6 +353,10 @@ pub struct Helpers {
     pub release: usize,
     /// `(array)`, a pointer to a value: opens the window of a packed array; its kind, or 0.
     pub open: usize,
+    /// `(lisp, symbol, value)`, a pointer to it: binds a dynamic variable.
+    pub bind: usize,
+    /// `(lisp, count)`: undoes so many bindings.
+    pub unbind: usize,
 }
 
 /// The addresses.
@@ -363,6 +367,8 @@ pub static HELPERS: std::sync::LazyLock<Helpers> = std::sync::LazyLock::new(|| H
     test: test as *const () as usize,
     release: release as *const () as usize,
     open: open as *const () as usize,
+    bind: bind as *const () as usize,
+    unbind: unbind as *const () as usize,
 });
 
 /// The machine as the bytecode would have it before an instruction of a version.
@@ -531,6 +537,16 @@ unsafe extern "C" fn release(tag: u64, body: *mut ()) {
 
 unsafe extern "C" fn open(array: &Value) -> u64 {
     array.as_packed().and_then(Packed::open).unwrap_or(0)
+}
+
+unsafe extern "C" fn bind(lisp: &mut Lisp, symbol: Symbol, value: &Value) -> u64 {
+    lisp.bind(symbol, value.clone());
+    status::DONE
+}
+
+unsafe extern "C" fn unbind(lisp: &mut Lisp, count: u64) -> u64 {
+    lisp.unbind_to(lisp.bindings.len() - count as usize);
+    status::DONE
 }
 
 impl Stacks {
