@@ -106,7 +106,7 @@ impl<'a, T: Coordinate> Cloud<'a, T> {
                 let first = at / self.dimension;
                 let text =
                     format!("{count} coordinates are NaN or infinite, the first of point {first}");
-                let hint = "leave those points out: nonfinite drop";
+                let hint = "leave those points out first; fps does it with nonfinite drop";
                 Err(Error::new(ErrorKind::Argument, text).hint(hint))
             }
         }

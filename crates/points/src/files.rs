@@ -253,8 +253,13 @@ fn whole(path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// What gzip packed: some thousand times its length at most, asked for piece by piece.
+/// What gzip packed, asked for piece by piece. Some bytes become a thousand times as many, points hardly
+/// ten times: of more than a hundred times, beyond 1 GiB, nothing is made of the rest.
 fn unpacked(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
+    unpacked_up_to(path, packed, (1 << 30).max(packed.len().saturating_mul(100)))
+}
+
+fn unpacked_up_to(path: &Path, packed: &[u8], most: usize) -> Result<Vec<u8>> {
     let mut decoder = flate2::read::MultiGzDecoder::new(packed);
     let (mut all, mut piece) = (Vec::new(), vec![0; 1 << 16]);
     loop {
@@ -263,6 +268,14 @@ fn unpacked(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
         })?;
         if count == 0 {
             return Ok(all);
+        }
+        if all.len() + count > most {
+            let text = format!(
+                "{} packed bytes become more than {}",
+                packed.len(),
+                memory::size(most as u64)
+            );
+            return Err(Error::in_data_file(path, None, text).hint("gunzip unpacks any"));
         }
         if all.try_reserve(count).is_err() {
             return Err(memory::lack(all.len() as u64, format!("what {} holds", path.display())));
@@ -274,6 +287,18 @@ fn unpacked(path: &Path, packed: &[u8]) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_little_that_gzip_made_of_very_much_does_not_fill_memory() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(&vec![0; 1 << 20]).unwrap();
+        let packed = encoder.finish().unwrap();
+        let path = Path::new("zeros.npy.gz");
+        assert_eq!(unpacked_up_to(path, &packed, 1 << 20).unwrap().len(), 1 << 20);
+        let e = unpacked_up_to(path, &packed, (1 << 20) - 1).unwrap_err();
+        let text = format!("{} packed bytes become more than 1.0 MiB", packed.len());
+        assert!(e.to_string().contains(&text), "{e}");
+    }
 
     #[test]
     fn chosen_rows_keep_every_column() {

@@ -289,6 +289,37 @@ fn written(folder: &Folder, table: &Table, ending: &str) -> (Vec<u8>, Table) {
 
 /// Chosen points of a las file keep every byte, and the header counts and bounds those that are there.
 #[test]
+fn las_of_version_4_counts_in_64_bits_and_says_what_other_files_do_not_keep() {
+    let folder = Folder::new("las-4");
+    let plain = las(2);
+    let mut bytes = plain[..227].to_vec();
+    bytes.resize(375, 0);
+    (bytes[25], bytes[104], bytes[105]) = (4, 6, 30);
+    bytes[94..96].copy_from_slice(&375u16.to_le_bytes());
+    bytes[96..100].copy_from_slice(&375u32.to_le_bytes());
+    bytes[107..111].fill(0);
+    bytes[247..255].copy_from_slice(&2u64.to_le_bytes());
+    for point in plain[227..].chunks(20) {
+        bytes.extend(&point[..14]);
+        // Two bytes of returns, then the class.
+        bytes.extend([0, 0, 9]);
+        bytes.extend([0; 13]);
+    }
+    let table = folder.read("a.las", &bytes).unwrap();
+    assert_eq!(numbers(&table), [1000.0, 1000.0, 1000.0, 1000.01, 1000.02, 1000.03]);
+    assert_eq!(table.columns[4].cells.as_slice::<u8>().unwrap(), [9; 2]);
+    let note = "10 bytes of each point (time, colours and others), which only .las output keeps";
+    assert_eq!(table.left_out, [note]);
+    assert!(folder.read("b.las", &plain).unwrap().left_out.is_empty());
+    bytes[247..255].copy_from_slice(&u64::MAX.to_le_bytes());
+    let text = folder.error("a.las", &bytes).message().to_string();
+    assert!(
+        text.contains("18446744073709551615 points are announced: the file has room for 2"),
+        "{text}"
+    );
+}
+
+#[test]
 fn las_points_are_written_as_they_came() {
     let folder = Folder::new("las-out");
     let mut bytes = las(5);

@@ -216,7 +216,7 @@ fn what_is_no_cloud_is_refused() {
     );
     let (text, hint) = of(array(&[0.0, f64::NAN, 1.0, f64::INFINITY], &[2, 2]));
     assert_eq!(text, "2 coordinates are NaN or infinite, the first of point 0");
-    assert_eq!(hint, "leave those points out: nonfinite drop");
+    assert_eq!(hint, "leave those points out first; fps does it with nonfinite drop");
     assert_eq!(of(array(&[], &[0, 3])).0, "no points to choose from");
 }
 

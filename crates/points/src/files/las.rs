@@ -97,6 +97,12 @@ pub fn read(path: &Path) -> Result<Table> {
         points: bytes[header.points_at..end].to_vec(),
     };
     table.las = Some(source.into());
+    if header.record > RECORDS[0] {
+        let rest = header.record - RECORDS[0];
+        table.left_out.push(format!(
+            "{rest} bytes of each point (time, colours and others), which only .las output keeps"
+        ));
+    }
     Ok(table)
 }
 
