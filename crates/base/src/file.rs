@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,6 +27,65 @@ pub fn replace(
     let part = Part::beside(&target).map_err(failed)?;
     let old = fs::metadata(&target).ok().map(|old| old.permissions());
     part.fill(old, write).and_then(|()| fs::rename(&part.path, &target)).map_err(failed)
+}
+
+/// A file for what is too large to be held: nobody else's, and gone when it is dropped.
+pub struct Scratch {
+    file: File,
+    length: u64,
+    /// The file that messages name.
+    path: PathBuf,
+    /// The name that it has where the system knows no files without one.
+    _part: Part,
+}
+
+impl Scratch {
+    /// One beside the file that a path names, where there is room for the result as well; of a device or
+    /// a pipe among the system's temporary files.
+    ///
+    /// # Errors
+    /// None can be made there.
+    pub fn beside(path: &Path) -> Result<Scratch> {
+        let make = || {
+            let target = match target_of(path)? {
+                Target::File(target) => target,
+                Target::Open(_) => std::env::temp_dir().join("rung"),
+            };
+            let part = Part::beside(&target)?;
+            let file = match nameless::open(target.parent().unwrap_or(Path::new(""))) {
+                Some(file) => file,
+                None => part.open()?,
+            };
+            Ok(Scratch { file, length: 0, path: path.to_path_buf(), _part: part })
+        };
+        make().map_err(|e: io::Error| Error::cannot("write", path, e))
+    }
+
+    /// Writes behind what is there.
+    ///
+    /// # Errors
+    /// The system's: no room, for example.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut write = || {
+            self.file.seek(SeekFrom::Start(self.length))?;
+            self.file.write_all(bytes)
+        };
+        write().map_err(|e| Error::cannot("write", &self.path, e))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Reads what was written at an offset.
+    ///
+    /// # Errors
+    /// The system's, and fewer bytes there.
+    pub fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        let mut read = || {
+            self.file.seek(SeekFrom::Start(offset))?;
+            self.file.read_exact(bytes)
+        };
+        read().map_err(|e| Error::cannot("write", &self.path, e))
+    }
 }
 
 /// Removes what is unfinished, before the process ends without its threads ending.
@@ -111,6 +170,11 @@ impl Part {
         Ok(Part { path })
     }
 
+    fn open(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).open(&self.path)
+    }
+
     fn fill(
         &self,
         permissions: Option<fs::Permissions>,
@@ -120,7 +184,7 @@ impl Part {
         let is_named = nameless.is_none();
         let mut file = match nameless {
             Some(file) => file,
-            None => OpenOptions::new().write(true).create(true).truncate(true).open(&self.path)?,
+            None => self.open()?,
         };
         finish(&mut file, write)?;
         if let Some(permissions) = permissions {
@@ -155,7 +219,7 @@ mod nameless {
     pub fn open(folder: &Path) -> Option<File> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let mut options = OpenOptions::new();
-        options.write(true).custom_flags(OFlag::O_TMPFILE.bits());
+        options.read(true).write(true).custom_flags(OFlag::O_TMPFILE.bits());
         Path::new(OPEN).exists().then(|| options.open(folder).ok()).flatten()
     }
 
@@ -218,6 +282,25 @@ mod tests {
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert_eq!(replace(&folder.join("no/x"), |_| Ok(())).unwrap_err().kind(), ErrorKind::File);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_held_is_read_again_and_leaves_nothing() {
+        let folder = std::env::temp_dir().join(format!("rung-scratch-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut scratch = Scratch::beside(&folder.join("out.npy")).unwrap();
+        scratch.append(b"one ").unwrap();
+        scratch.append(b"two").unwrap();
+        let mut bytes = [0; 5];
+        scratch.read_at(2, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"e two");
+        scratch.append(b"!").unwrap();
+        assert!(scratch.read_at(4, &mut bytes).is_err());
+        drop(scratch);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        let missing = Scratch::beside(&folder.join("no/out.npy")).map(|_| ()).unwrap_err();
+        assert!(missing.message().starts_with("cannot write "), "{missing}");
         fs::remove_dir_all(&folder).unwrap();
     }
 

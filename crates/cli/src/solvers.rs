@@ -5,6 +5,7 @@
 mod help;
 mod offered;
 mod outputs;
+mod pieces;
 mod values;
 
 use crate::bar::Bar;
@@ -17,8 +18,8 @@ pub use offered::{Offered, Role, flags_of};
 use outputs::Outputs;
 use rung::solvers::SOLVERS;
 use rung_base::{Error, ErrorKind};
-use rung_ops::record::{Op, Parameter, Place};
-use rung_ops::solver::{Command, Finished, Given, Opened, Solver};
+use rung_ops::record::Op;
+use rung_ops::solver::{Command, Finished, Given, InPieces, Opened, Solver, arguments};
 use rung_ops::{Caller, Ladder, Site, Value};
 use std::ffi::OsString;
 use std::path::Path;
@@ -75,6 +76,11 @@ impl Asked {
         flags.iter().find(|flag| flag.name.trim_start_matches('-') == near).map(|f| f.name.clone())
     }
 
+    /// Whether files are taken in pieces.
+    fn is_streamed(&self) -> bool {
+        self.typed.iter().any(|(flag, _)| matches!(flag.role, Role::Stream))
+    }
+
     fn value(&self, is_meant: impl Fn(&Role) -> bool) -> Option<&(Offered, String)> {
         self.typed.iter().rev().find(|(flag, _)| is_meant(&flag.role))
     }
@@ -109,7 +115,7 @@ pub fn run(invocation: &Invocation, asked: &Asked) -> Result<i32, Failure> {
 struct Task<'a> {
     asked: &'a Asked,
     offering: Offering,
-    given: Vec<(&'static Parameter, Value)>,
+    given: Vec<Given>,
     options: Vec<Given>,
     invocation: &'a Invocation,
 }
@@ -124,13 +130,19 @@ impl Task<'_> {
     ) -> Result<i32, Failure> {
         let Task { offering, invocation, .. } = *self;
         let failed = |e: Error| failure(&e.in_package(self.asked.solver.package.name));
+        if let (Some(streamed), Some(file), true) =
+            (&offering.command.stream, file, self.asked.is_streamed())
+        {
+            let asked = InPieces { path: file, options: &self.options, typed: &self.given };
+            return pieces::run(streamed, &asked, ladder, outputs, invocation).map_err(failed);
+        }
         let opened = match (&offering.command.input, file) {
             (Some(reader), Some(file)) => (reader.read)(file, &self.options).map_err(failed)?,
             _ => Opened::nothing(),
         };
         let asked = if invocation.screen.verbose > 0 { &opened.details[..] } else { &[] };
         opened.notes.iter().chain(asked).for_each(|note| invocation.screen.note(note));
-        let values = arguments(offering.op, &opened, &self.given).map_err(failed)?;
+        let values = arguments(offering.op, &opened.values, &self.given).map_err(failed)?;
         let results = compute(ladder, offering, values.clone(), invocation).map_err(failed)?;
         let finished = Finished { opened: &opened, arguments: &values, results: &results };
         outputs.write(&finished, &invocation.screen)
@@ -179,34 +191,6 @@ fn unknown(solver: &'static Solver, word: &str) -> Failure {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure.hint(format!("rung {package} --help lists what it has")),
     }
-}
-
-/// The operation's values: what the file gave, then what was typed, in the order of a call.
-fn arguments(
-    op: &Op,
-    opened: &Opened,
-    typed: &[(&'static Parameter, Value)],
-) -> rung_base::Result<Vec<Value>> {
-    let mut values = Vec::new();
-    let mut keywords = Vec::new();
-    for parameter in op.parameters {
-        let of_file = opened.values.iter().find(|(name, _)| *name == parameter.name);
-        let of_line = typed.iter().find(|(one, _)| one.name == parameter.name);
-        // What is typed wins over what the file says.
-        let value = of_line.map(|(_, value)| value).or(of_file.map(|(_, value)| value));
-        match (parameter.place, value) {
-            (Place::Keyword, Some(value)) => {
-                keywords.extend([Value::Keyword(parameter.name.into()), value.clone()]);
-            }
-            (Place::Keyword, None) => {}
-            (Place::Required, None) => {
-                let text = format!("--{} is missing: {}", parameter.name, parameter.text);
-                return Err(Error::new(ErrorKind::Usage, text));
-            }
-            (_, value) => values.push(value.cloned().unwrap_or(Value::Nil)),
-        }
-    }
-    Ok(values.into_iter().chain(keywords).collect())
 }
 
 fn ladder(invocation: &Invocation) -> Result<Ladder, Failure> {

@@ -7,11 +7,13 @@
 //! which holds its values exactly. `header` has the text between magic and cells.
 
 mod header;
+mod parts;
 
 use crate::elements::{self, Cells, Stored};
 use crate::input::{Input, Place};
 use crate::room::reserve;
 use header::Header;
+pub use parts::Parts;
 use rung_array::Array;
 use rung_base::{ElementType, Result, Shape};
 use std::io::{self, Read, Write};
@@ -35,15 +37,7 @@ pub fn read_bytes(mut bytes: &[u8], path: &Path) -> Result<Array> {
 
 /// Reads an array from a source of `length` bytes.
 pub(crate) fn read_from(source: &mut dyn Read, length: u64, place: &Place) -> Result<Array> {
-    let header = Header::read(source, length, place)?;
-    let shape = Shape::new(header.extents.iter().copied());
-    let shape = shape.map_err(|e| place.wrong(header.begin, e.message()))?;
-    let (wanted, left) = (header.stored.bytes_of(&shape), length - header.bytes);
-    if wanted != left {
-        let name = header.stored.element_name();
-        let text = format!("{name} cells of shape {shape} take {wanted} bytes: got {left}");
-        return Err(place.wrong(header.bytes, text));
-    }
+    let (header, shape) = checked(source, length, place)?;
     // In Fortran order the first axis runs fastest: row-major with the axes reversed.
     let stored_shape = match header.fortran_order {
         true => Shape::new(shape.iter().rev().copied())?,
@@ -55,6 +49,20 @@ pub(crate) fn read_from(source: &mut dyn Read, length: u64, place: &Place) -> Re
         true => reversed(&array),
         false => Ok(array),
     }
+}
+
+/// What stands before the cells, and the shape, whose cells the source holds.
+fn checked(source: &mut dyn Read, length: u64, place: &Place) -> Result<(Header, Shape)> {
+    let header = Header::read(source, length, place)?;
+    let shape = Shape::new(header.extents.iter().copied());
+    let shape = shape.map_err(|e| place.wrong(header.begin, e.message()))?;
+    let (wanted, left) = (header.stored.bytes_of(&shape), length - header.bytes);
+    if wanted != left {
+        let name = header.stored.element_name();
+        let text = format!("{name} cells of shape {shape} take {wanted} bytes: got {left}");
+        return Err(place.wrong(header.bytes, text));
+    }
+    Ok((header, shape))
 }
 
 fn reversed(array: &Array) -> Result<Array> {
@@ -76,6 +84,30 @@ pub fn write_to(array: &Array, out: &mut dyn Write) -> io::Result<()> {
     Plan::new(array).map_err(io::Error::other)?.write(out)
 }
 
+/// Writes what stands before the cells of an array that is written in parts: its cells follow, in
+/// row-major order, by `write_cells`.
+///
+/// # Errors
+/// The system's.
+pub fn write_header(t: ElementType, shape: &Shape, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&header::text(stored_as(t), false, shape))
+}
+
+/// Writes the cells of a part, of the type that the header says.
+///
+/// # Errors
+/// The system's.
+pub fn write_cells(part: &Array, out: &mut dyn Write) -> io::Result<()> {
+    elements::write_as_single(part, out)
+}
+
+fn stored_as(t: ElementType) -> Stored {
+    match t {
+        ElementType::BF16 => Stored::F32,
+        other => Stored::of(other),
+    }
+}
+
 /// An array as it is going to be written: header and cells.
 pub(crate) struct Plan {
     header: Vec<u8>,
@@ -87,10 +119,7 @@ impl Plan {
     pub fn new(array: &Array) -> Result<Plan> {
         let turned = reversed(array)?;
         let fortran_order = !array.is_contiguous() && turned.is_contiguous();
-        let stored = match array.element_type() {
-            ElementType::BF16 => Stored::F32,
-            other => Stored::of(other),
-        };
+        let stored = stored_as(array.element_type());
         let header = header::text(stored, fortran_order, array.shape());
         Ok(Plan { header, cells: if fortran_order { turned } else { array.clone() } })
     }

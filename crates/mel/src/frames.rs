@@ -256,19 +256,28 @@ pub(crate) fn check_length(preset: &Preset, n: usize) -> Result<()> {
 /// # Errors
 /// NaN or infinity, with how many there are and where the first is.
 pub(crate) fn check(samples: &[f32]) -> Result<()> {
+    match first_wrong(samples) {
+        None => Ok(()),
+        Some(first) => {
+            let wrong = samples.iter().filter(|x| !x.is_finite()).count();
+            let got = format!("{} at {first}, {wrong} in all", samples[first]);
+            Err(not_finite(got))
+        }
+    }
+}
+
+/// Where the first is that is NaN or infinite.
+pub(crate) fn first_wrong(samples: &[f32]) -> Option<usize> {
     // A whole line of them at a time, as vectors: a search for the first took as long as a transform.
     let are_finite = |line: &[f32]| line.iter().fold(true, |all, x| all & x.is_finite());
     if samples.chunks(FINITE).all(are_finite) {
-        return Ok(());
+        return None;
     }
-    let wrong = samples.iter().filter(|x| !x.is_finite()).count();
-    match samples.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(first) => {
-            let got = format!("{} at {first}, {wrong} in all", samples[first]);
-            Err(Error::wanted(ErrorKind::Argument, "samples must be finite", got))
-        }
-    }
+    samples.iter().position(|x| !x.is_finite())
+}
+
+pub(crate) fn not_finite(got: String) -> Error {
+    Error::wanted(ErrorKind::Argument, "samples must be finite", got)
 }
 
 #[cfg(test)]

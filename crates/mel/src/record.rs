@@ -88,10 +88,15 @@ pub const SPECTROGRAM: Op = Op {
                 "resampled, Kaldi's bands",
             ),
             ("rung mel spectrogram a.flac --preset librosa --db -o out.csv", "decibels as a text"),
+            (
+                "rung mel spectrogram long.wav --preset whisper-80 --stream -o out.npy",
+                "in pieces: memory does not grow with the file",
+            ),
         ],
         input: Some(shell::AUDIO),
         output: shell::BANDS,
         picture: Some(shell::PICTURE),
+        stream: Some(shell::IN_PIECES),
     }),
     ..BASE
 };
@@ -151,6 +156,7 @@ pub const CEPSTRA: Op = Op {
         input: Some(shell::AUDIO),
         output: shell::CEPSTRA,
         picture: None,
+        stream: None,
     }),
     ..BASE
 };
@@ -186,6 +192,7 @@ pub const FILTERS: Op = Op {
         input: None,
         output: shell::FILTERS,
         picture: None,
+        stream: None,
     }),
     exact: Exactness::Same,
     ..BASE
@@ -254,11 +261,7 @@ fn prepare(op: &'static Op, a: Arguments, context: &mut Context, kind: Kinds) ->
     let frames = signals.check(&rules, context)?;
     let plan = plan(&rules)?;
     warn_of_empty_bands(&plan.filters, context);
-    let result = match a.choice("type")? {
-        Some("f64") => ElementType::F64,
-        Some("f16") => ElementType::F16,
-        _ => ElementType::F32,
-    };
+    let result = result_type(&mut a)?;
     let Signals { array, is_batch, lengths } = signals;
     let columns = match kind {
         Kinds::Spectrogram => rules.preset.mels,
@@ -285,6 +288,15 @@ fn prepare(op: &'static Op, a: Arguments, context: &mut Context, kind: Kinds) ->
         detail: Detail::Solver(Box::new(Asked { plan, rules, lengths, kind, frames })),
         ..call
     })))
+}
+
+/// What `type` says.
+pub(crate) fn result_type(a: &mut Named) -> Result<ElementType> {
+    Ok(match a.choice("type")? {
+        Some("f64") => ElementType::F64,
+        Some("f16") => ElementType::F16,
+        _ => ElementType::F32,
+    })
 }
 
 /// Multiply-adds of so many frames, by the product.

@@ -63,23 +63,84 @@ impl Resampler {
             return memory::collected(samples.iter().copied(), || "the same samples".into());
         }
         let count = self.length(samples.len());
-        memory::collected((0..count).map(|at| self.sample(samples, at)), || {
-            format!("{count} samples at the new rate")
-        })
+        let sample = |at| self.sample(samples, 0, at);
+        memory::collected((0..count).map(sample), || lack(count))
     }
 
-    /// One of them: samples stand `up` apart, zeros between them.
-    fn sample(&self, samples: &[f32], at: usize) -> f32 {
-        let half = self.taps.len() / 2;
-        // Tap k of the filter meets the place at down + half - k.
-        let place = at * self.down + half;
-        let first = place.saturating_sub(self.taps.len() - 1).div_ceil(self.up);
-        let last = (place / self.up).min(samples.len().saturating_sub(1));
+    /// One of them, of samples of which the first that is held stands at `origin`: samples stand `up`
+    /// apart, zeros between them.
+    fn sample(&self, held: &[f32], origin: usize, at: usize) -> f32 {
+        let place = self.place(at);
+        let last = (place / self.up).min((origin + held.len()).saturating_sub(1));
         let mut sum = 0.0;
-        for i in (first..=last).rev() {
-            sum += self.taps[place - i * self.up] * f64::from(samples[i]);
+        for i in (self.first(at)..=last).rev() {
+            sum += self.taps[place - i * self.up] * f64::from(held[i - origin]);
         }
         sum as f32
+    }
+
+    /// Tap k of the filter meets this place less k.
+    fn place(&self, at: usize) -> usize {
+        at * self.down + self.taps.len() / 2
+    }
+
+    /// The first sample that the filter meets.
+    fn first(&self, at: usize) -> usize {
+        self.place(at).saturating_sub(self.taps.len() - 1).div_ceil(self.up)
+    }
+}
+
+fn lack(count: usize) -> String {
+    format!("{count} samples at the new rate")
+}
+
+/// The samples at the new rate as the old ones come: any cutting has the bits of the whole. Held are as
+/// many samples as the filter covers, beside those that came last.
+#[derive(Clone, Debug)]
+pub struct Resampling {
+    resampler: Resampler,
+    held: Vec<f32>,
+    /// The place of the first sample that is held.
+    origin: usize,
+    /// Samples that were given.
+    given: usize,
+}
+
+impl Resampling {
+    pub fn new(resampler: Resampler) -> Resampling {
+        Resampling { resampler, held: Vec::new(), origin: 0, given: 0 }
+    }
+
+    /// What these samples complete.
+    ///
+    /// # Errors
+    /// No memory for them.
+    pub fn feed(&mut self, samples: &[f32]) -> Result<Vec<f32>> {
+        let Resampler { up, down, ref taps } = self.resampler;
+        self.held.extend_from_slice(samples);
+        let n = self.origin + self.held.len();
+        // The last sample that the filter meets is there: place(at) < n up.
+        let end = (n * up).saturating_sub(taps.len() / 2).div_ceil(down);
+        self.up_to(end.max(self.given))
+    }
+
+    /// The rest: zeros follow the last sample.
+    ///
+    /// # Errors
+    /// No memory for it.
+    pub fn finish(&mut self) -> Result<Vec<f32>> {
+        self.up_to(self.resampler.length(self.origin + self.held.len()))
+    }
+
+    fn up_to(&mut self, end: usize) -> Result<Vec<f32>> {
+        let (resampler, held, origin) = (&self.resampler, &self.held, self.origin);
+        let new = (self.given..end).map(|at| resampler.sample(held, origin, at));
+        let new = memory::collected(new, || lack(end - self.given))?;
+        self.given = end;
+        let passed = self.resampler.first(end).saturating_sub(self.origin).min(self.held.len());
+        self.held.drain(..passed);
+        self.origin += passed;
+        Ok(new)
     }
 }
 
@@ -205,6 +266,27 @@ mod tests {
                 assert!((pass - 1.0).abs() < 1e-4, "{from} {to}: {pass}");
                 let stop = gain(lower + (0.5 - lower) * f64::from(i) / 20.0);
                 assert!(stop.abs() < 10f64.powf(-90.0 / 20.0), "{from} {to} {i}: {stop}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_cutting_has_the_bits_of_the_whole_and_little_is_held() {
+        let samples = crate::noise::noise(3000);
+        for (from, to) in [(48_000.0, 16_000.0), (44_100.0, 16_000.0), (8000.0, 22_050.0)] {
+            let resampler = Resampler::new(from, to).unwrap();
+            for (n, piece) in [(0, 1), (1, 1), (2, 5), (700, 1), (3000, 7), (3000, 999)] {
+                let whole = resampler.run(&samples[..n]).unwrap();
+                let mut resampling = Resampling::new(resampler.clone());
+                let mut got = Vec::new();
+                for piece in samples[..n].chunks(piece) {
+                    got.extend(resampling.feed(piece).unwrap());
+                    let covered = resampler.taps.len() / resampler.up + 2;
+                    assert!(resampling.held.len() <= covered + resampler.down, "{from} {to}");
+                }
+                got.extend(resampling.finish().unwrap());
+                let bits = |all: &[f32]| all.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+                assert_eq!(bits(&got), bits(&whole), "{from} {to} {n} {piece}");
             }
         }
     }

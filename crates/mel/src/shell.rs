@@ -10,15 +10,20 @@ use crate::resample::Resampler;
 use crate::scale::Scale;
 use crate::window::Window;
 use crate::{Preset, picture};
+use oddities::Oddities;
 use rung_array::{Array, Number};
 use rung_base::{Error, ErrorKind, Result, Shape};
 use rung_files::npy;
 use rung_ops::Value;
 use rung_ops::record::{Kind, Op, Parameter, keyword};
-use rung_ops::solver::{Finished, Given, Opened, Picture, Reader, Writer};
+use rung_ops::solver::{Finished, Given, Opened, Picture, Reader, Streamed, Writer};
 use serde_json::{Value as Json, json};
 use std::io::{self, Write};
 use std::path::Path;
+
+mod oddities;
+mod pieces;
+mod stored;
 
 /// Sound of a file.
 pub const AUDIO: Reader = Reader {
@@ -59,24 +64,27 @@ pub const FILTERS: Writer =
 
 const ENDINGS: &[&str] = &[".csv", ".npy"];
 
+pub const IN_PIECES: Streamed = Streamed {
+    text: "sound is one signal, and the bands stand in a file beside the result until the end",
+    run: pieces::run,
+};
+
 pub const PICTURE: Picture = Picture { what: "the spectrogram with its axes", draw };
 
 fn open(path: &Path, options: &[Given]) -> Result<Opened> {
     let (options, rate) = read_options(options)?;
     let Sound { rate: own, samples, mut notes } = audio::read(path, &options)?;
-    let (samples, rate) = match (own, rate) {
-        (None, None) => {
-            let text = format!("{}: a .npy does not say the rate of its samples", path.display());
-            return Err(Error::new(ErrorKind::Argument, text).hint("--rate 16000, say"));
-        }
-        (None, Some(rate)) | (Some(rate), None) => (samples, rate),
-        (Some(own), Some(rate)) if own == rate => (samples, rate),
-        (Some(own), Some(rate)) => {
-            notes.push(format!("resampled from {own} to {rate} Hz"));
-            (resampled(&samples, own, rate)?, rate)
+    let (rate, from) = rates(path, own, rate)?;
+    let samples = match from {
+        None => samples,
+        Some(from) => {
+            notes.push(resampled_note(from, rate));
+            resampled(&samples, from, rate)?
         }
     };
-    let details = oddities(samples.as_slice::<f32>().unwrap_or_default());
+    let mut oddities = Oddities::default();
+    oddities.hear(samples.as_slice::<f32>().unwrap_or_default());
+    let details = oddities.said();
     let values = vec![
         (AUDIO.parameter, Value::Array(samples)),
         (RATE.name, Value::Number(Number::F64(rate))),
@@ -84,27 +92,20 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
     Ok(Opened { values, kept: Box::new(()), notes, details })
 }
 
-/// Samples at full scale, one after another, of which a recording is taken for clipped.
-const CLIPPED: usize = 3;
+/// The rate of the samples, and from which they are resampled.
+fn rates(path: &Path, own: Option<f64>, asked: Option<f64>) -> Result<(f64, Option<f64>)> {
+    match (own, asked) {
+        (None, None) => {
+            let text = format!("{}: a .npy does not say the rate of its samples", path.display());
+            Err(Error::new(ErrorKind::Argument, text).hint("--rate 16000, say"))
+        }
+        (None, Some(rate)) | (Some(rate), None) => Ok((rate, None)),
+        (Some(own), Some(rate)) => Ok((rate, (own != rate).then_some(own))),
+    }
+}
 
-/// What may be meant, and often is not.
-fn oddities(samples: &[f32]) -> Vec<String> {
-    let mut all = Vec::new();
-    if let [first, rest @ ..] = samples
-        && rest.iter().all(|x| x == first)
-    {
-        all.push(format!("every sample is {first}"));
-    }
-    // The largest positive number of 16 bits is 32767 of 32768.
-    let is_full = |x: &f32| x.abs() >= 32767.0 / 32768.0;
-    let runs = samples.chunk_by(|a, b| is_full(a) && a.signum() == b.signum() && is_full(b));
-    let clipped: usize = runs.map(<[f32]>::len).filter(|&length| length >= CLIPPED).sum();
-    if clipped > 0 {
-        all.push(format!(
-            "{clipped} samples in runs of {CLIPPED} and more are at full scale: clipped"
-        ));
-    }
-    all
+fn resampled_note(from: f64, to: f64) -> String {
+    format!("resampled from {from} to {to} Hz")
 }
 
 fn read_options(given: &[Given]) -> Result<(Options, Option<f64>)> {
@@ -171,10 +172,38 @@ fn text(table: &Array, out: &mut dyn Write) -> Result<io::Result<()>> {
         let error = Error::wanted(ErrorKind::Argument, text, format!("shape {}", table.shape()));
         return Err(error.hint(".npy holds several"));
     };
-    let numbers = singles(table);
-    let line = |row: &[f32]| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let mut rows = numbers.chunks_exact(columns.max(1));
-    Ok(rows.try_for_each(|row| writeln!(out, "{}", line(row))))
+    let mut lines = Lines::new(columns);
+    Ok(lines.write(&singles(table), out).and_then(|()| lines.end(out)))
+}
+
+/// A table as a text whose numbers come row by row, in any parts.
+struct Lines {
+    columns: usize,
+    /// Numbers that were written.
+    written: usize,
+}
+
+impl Lines {
+    fn new(columns: usize) -> Lines {
+        Lines { columns, written: 0 }
+    }
+
+    fn write(&mut self, numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
+        for x in numbers {
+            let before = match self.written {
+                0 => "",
+                n if n.is_multiple_of(self.columns) => "\n",
+                _ => ",",
+            };
+            write!(out, "{before}{x}")?;
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.written == 0 { Ok(()) } else { writeln!(out) }
+    }
 }
 
 /// The numbers of a table, which were computed as f32 whatever type they have now.
@@ -185,10 +214,13 @@ fn singles(table: &Array) -> Vec<f32> {
 /// Every field that decided a table.
 fn parameters(op: &'static Op, finished: &Finished) -> Result<String> {
     let rules = rules_of(op, finished.arguments)?;
-    let mut object = fields(&rules);
-    let shape: Vec<usize> = finished.array(0)?.shape().to_vec();
+    Ok(parameters_of(op, &rules, finished.array(0)?.shape()).to_string())
+}
+
+fn parameters_of(op: &'static Op, rules: &Rules, shape: &Shape) -> Json {
+    let mut object = fields(rules);
     object["operation"] = json!(op.name());
-    object["shape"] = json!(shape);
+    object["shape"] = json!(shape[..]);
     if op.name() == CEPSTRA_OP.name() {
         let cepstra = rules.preset.cepstra;
         object["value"] = value(cepstra.value);
@@ -197,7 +229,7 @@ fn parameters(op: &'static Op, finished: &Finished) -> Result<String> {
         object["deltas"] = json!(cepstra.deltas);
         object["energy"] = json!(cepstra.energy);
     }
-    Ok(object.to_string())
+    object
 }
 
 fn fields(rules: &Rules) -> Json {
@@ -297,18 +329,4 @@ fn draw(finished: &Finished) -> Result<Array> {
     let rules = rules_of(&SPECTROGRAM, finished.arguments)?;
     let (table, times, centres) = (finished.array(0)?, finished.array(1)?, finished.array(2)?);
     picture::draw(&rules.preset, &singles(table), times, centres)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clipped_and_constant_sound_is_noticed() {
-        let clipped = [0.1, 1.0, 1.0, 1.0, -1.0, -1.0, 0.2, 32767.0 / 32768.0, 1.0, 1.0];
-        let text = "6 samples in runs of 3 and more are at full scale: clipped";
-        assert_eq!(oddities(&clipped), [text]);
-        assert_eq!(oddities(&[0.25; 4]), ["every sample is 0.25"]);
-        assert!(oddities(&[]).is_empty() && oddities(&[0.1, 1.0, -1.0, 1.0]).is_empty());
-    }
 }

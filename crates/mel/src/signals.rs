@@ -67,23 +67,35 @@ impl Signals {
     }
 
     fn remark(&self, rules: &Rules, most: usize, context: &mut Context) {
-        let samples = self.array.as_slice::<f32>().unwrap_or_default();
-        if samples.is_empty() {
-            context.note(format!("no samples: {most} frames, as {} has it", rules.preset.name));
-        } else if most == 0 {
-            let (n, length) = (self.array.shape()[1], rules.preset.window_length);
-            context.note(format!("no frames: {n} samples are fewer than a window of {length}"));
-        }
-        let farthest = (0..self.lengths.len())
-            .flat_map(|at| self.row(at))
-            .fold(0.0f32, |most, x| most.max(x.abs()));
-        if farthest > 1.0 {
-            context.note(format!(
-                "samples reach {farthest}, beyond -1 to 1, and are taken as they are; sample-scale \
-                 int16 says that they are 16-bit integers"
-            ));
-        }
+        let is_empty = self.array.size() == 0;
+        let n = if is_empty { 0 } else { self.array.shape()[1] };
+        let reach = (0..self.lengths.len()).map(|at| farthest(self.row(at)));
+        let reach = reach.fold(0.0, f32::max);
+        remarks(rules, n, most, reach).into_iter().for_each(|text| context.note(text));
     }
+}
+
+/// How far samples are from 0 at most.
+pub(crate) fn farthest(samples: &[f32]) -> f32 {
+    samples.iter().fold(0.0f32, |most, x| most.max(x.abs()))
+}
+
+/// What is worth a note about `n` samples that have so many frames and reach so far from 0.
+pub(crate) fn remarks(rules: &Rules, n: usize, frames: usize, reach: f32) -> Vec<String> {
+    let mut all = Vec::new();
+    if n == 0 {
+        all.push(format!("no samples: {frames} frames, as {} has it", rules.preset.name));
+    } else if frames == 0 {
+        let length = rules.preset.window_length;
+        all.push(format!("no frames: {n} samples are fewer than a window of {length}"));
+    }
+    if reach > 1.0 {
+        all.push(format!(
+            "samples reach {reach}, beyond -1 to 1, and are taken as they are; sample-scale int16 \
+             says that they are 16-bit integers"
+        ));
+    }
+    all
 }
 
 /// The samples of a row that count.
@@ -119,7 +131,11 @@ pub fn filled<'a>(rules: &Rules, samples: &'a [f32]) -> Result<Cow<'a, [f32]>> {
     Ok(Cow::Owned(longer))
 }
 
-fn filled_length(rules: &Rules, n: usize) -> Result<usize> {
+/// How many samples there are with the zeros that belong behind `n`.
+///
+/// # Errors
+/// More samples than a window has.
+pub(crate) fn filled_length(rules: &Rules, n: usize) -> Result<usize> {
     match rules.fill {
         Fill::None => Ok(n),
         Fill::Behind(length) => Ok(n + length),
@@ -133,7 +149,7 @@ fn filled_length(rules: &Rules, n: usize) -> Result<usize> {
 }
 
 /// At f32, packed, from -1 to 1 where a scale is said.
-fn scaled(given: &Array, scale: Option<&str>) -> Result<Array> {
+pub(crate) fn scaled(given: &Array, scale: Option<&str>) -> Result<Array> {
     let t = given.element_type();
     if scale.is_none() && !t.is_float() {
         let text = format!("samples of {t} may be of any scale: say which");

@@ -1,8 +1,9 @@
 //! Sound in files: every stored width gives its samples, and a file of any bytes gives samples or an
 //! error: cut off anywhere, broken at random, or announcing what it does not hold.
 
+use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result};
-use rung_mel::audio::{Channel, Options, Sound, read};
+use rung_mel::audio::{Channel, Options, Sound, Take, read, read_in_pieces};
 use std::path::PathBuf;
 
 /// An empty folder of this test's own, removed at its end.
@@ -334,4 +335,98 @@ fn files_cut_at_every_byte_and_broken_at_random_end_in_samples_or_an_error() {
             assert!(sound.samples.size() <= 1 << 18, "{name} {bytes:?}");
         }
     }
+}
+
+/// What comes in pieces.
+#[derive(Default)]
+struct Heard {
+    rate: Option<f64>,
+    announced: Option<u64>,
+    samples: Vec<f32>,
+    longest: usize,
+    /// Pieces after which it has heard enough.
+    enough: Option<usize>,
+}
+
+impl Take for Heard {
+    fn begin(&mut self, rate: Option<f64>, announced: Option<u64>) -> Result<()> {
+        (self.rate, self.announced) = (rate, announced);
+        Ok(())
+    }
+
+    fn take(&mut self, samples: &Array) -> Result<()> {
+        self.longest = self.longest.max(samples.size());
+        self.samples.extend(samples.as_slice::<f32>().unwrap());
+        match &mut self.enough {
+            Some(0) => Err(Error::new(ErrorKind::Interrupt, "enough")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn pieces_of_every_format_are_the_whole() {
+    let folder = Folder::new("pieces");
+    let stereo = wav(1, 2, 8000, 16, &(0..400u16).flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let cut = flac()[..flac().len() - 5].to_vec();
+    let files = [
+        ("a.wav", plain(&[5, -7, 9000, 4, 11])),
+        ("b.wav", stereo),
+        ("c.flac", flac()),
+        ("d.ogg", OGG.to_vec()),
+        ("e.mp3", MP3.to_vec()),
+        ("f.flac", cut),
+        ("g.wav", plain(&[])),
+    ];
+    for (name, bytes) in &files {
+        for lenient in [false, true] {
+            let options = Options { lenient, ..MIXED };
+            let whole = folder.read_as(name, bytes, &options).map_err(|e| e.to_string());
+            for piece in [1, 7, 1000, 1 << 16] {
+                let mut heard = Heard::default();
+                let path = folder.0.join(name);
+                let notes = read_in_pieces(&path, &options, piece, &mut heard);
+                let notes = notes.map_err(|e| e.to_string());
+                assert!(heard.longest <= piece, "{name} {piece}");
+                match (&whole, notes) {
+                    (Ok(whole), Ok(notes)) => {
+                        assert_eq!(heard.samples, samples(whole), "{name} {piece}");
+                        assert_eq!((heard.rate, notes), (whole.rate, whole.notes.clone()));
+                    }
+                    (Err(whole), Err(got)) => assert_eq!(&got, whole, "{name}"),
+                    (_, got) => panic!("{name}: {got:?}"),
+                }
+            }
+        }
+    }
+}
+
+/// A file of more samples than are read at once; its zeros take no room on the disk.
+#[test]
+fn a_long_wav_comes_in_pieces_whatever_its_size() {
+    let folder = Folder::new("long");
+    let data = 5u64 << 30;
+    let mut bytes = plain(&[]);
+    bytes[..4].copy_from_slice(b"RF64");
+    bytes[40..44].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut sizes = b"ds64\x1c\0\0\0".to_vec();
+    sizes.extend([0; 8]);
+    sizes.extend(data.to_le_bytes());
+    sizes.extend([0; 12]);
+    bytes.splice(12..12, sizes);
+    let path = folder.0.join("long.wav");
+    std::fs::write(&path, &bytes).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(bytes.len() as u64 + data).unwrap();
+    let whole = read(&path, &MIXED).map(|_| ()).unwrap_err();
+    assert_eq!(whole.kind(), ErrorKind::Memory, "{whole}");
+    assert!(whole.hint_text().unwrap().contains("--stream"));
+    let mut heard = Heard { enough: Some(2), ..Heard::default() };
+    let ended = read_in_pieces(&path, &MIXED, 1 << 16, &mut heard).unwrap_err();
+    assert_eq!(ended.message(), "enough");
+    assert_eq!((heard.announced, heard.samples.len()), (Some(data / 2), 3 << 16));
 }

@@ -4,10 +4,11 @@
 //! file an operand comes from and where results go. Neither flags nor help are known: a front end makes
 //! them from parameters, results and these records.
 
-use crate::record::{Op, Package, Parameter};
+use crate::record::{Op, Package, Parameter, Place};
 use crate::value::Value;
 use rung_array::Array;
-use rung_base::Result;
+use rung_base::file::Scratch;
+use rung_base::{Error, ErrorKind, Result, Shape};
 use std::any::Any;
 use std::io::Write;
 use std::path::Path;
@@ -50,6 +51,9 @@ pub struct Command {
     pub input: Option<Reader>,
     pub output: Writer,
     pub picture: Option<Picture>,
+    /// How a file is taken in pieces, with memory that does not grow with it; none where it is read as
+    /// a whole alone.
+    pub stream: Option<Streamed>,
 }
 
 /// How the file that is named first is read.
@@ -112,6 +116,90 @@ pub struct Picture {
     pub draw: fn(&Finished) -> Result<Array>,
 }
 
+/// The operation over a file that is read, computed and written in pieces: what `--stream` asks for. The
+/// solver drives, since readers push what they decode; calls, messages and files are the shell's.
+#[derive(Clone, Copy)]
+pub struct Streamed {
+    /// What holds beside the bounded memory, without a full stop.
+    pub text: &'static str,
+    /// Reads the whole file; what is left of it is written by the result.
+    pub run: fn(&InPieces, &mut dyn Shell) -> Result<Box<dyn Stored>>,
+}
+
+/// What is asked for of a file that is taken in pieces.
+pub struct InPieces<'a> {
+    pub path: &'a Path,
+    /// How it is read, as `Reader::read` gets it.
+    pub options: &'a [Given],
+    /// Values for parameters of the operation.
+    pub typed: &'a [Given],
+}
+
+/// What a shell lends to an operation that takes a file in pieces.
+pub trait Shell {
+    /// Calls an operation on the ladder of the run, so that every rung is asked and every judge hears of
+    /// it, as of the call over the whole.
+    ///
+    /// # Errors
+    /// Those of the call.
+    fn call(&mut self, op: &'static Op, values: Vec<Value>) -> Result<Vec<Value>>;
+    /// What is worth a note.
+    fn note(&mut self, text: &str);
+    /// What is worth one to somebody who asked for more.
+    fn detail(&mut self, text: &str);
+    /// What is done now, and how much of it, from 0 to 1.
+    fn progress(&mut self, what: &str, done: f64);
+    /// A file for what is not held.
+    ///
+    /// # Errors
+    /// None can be made where the results go.
+    fn scratch(&mut self) -> Result<Scratch>;
+}
+
+/// A main result that is not held.
+pub trait Stored {
+    fn shape(&self) -> Shape;
+    /// The bytes that `Writer::write` writes of the whole result; says how far it is.
+    ///
+    /// # Errors
+    /// What is stored cannot be read, or not written.
+    fn write(
+        &mut self,
+        ending: &str,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<()>;
+    /// As `Writer::parameters`.
+    ///
+    /// # Errors
+    /// As `Writer::parameters`.
+    fn parameters(&self) -> Result<String>;
+}
+
+/// The values of a call in their order: what the file gave, and what was typed, which wins.
+///
+/// # Errors
+/// A required parameter that neither gave.
+pub fn arguments(op: &Op, of_file: &[Given], typed: &[Given]) -> Result<Vec<Value>> {
+    let mut values = Vec::new();
+    let mut keywords = Vec::new();
+    for parameter in op.parameters {
+        let given = typed.iter().chain(of_file).find(|(name, _)| *name == parameter.name);
+        match (parameter.place, given) {
+            (Place::Keyword, Some((_, value))) => {
+                keywords.extend([Value::Keyword(parameter.name.into()), value.clone()]);
+            }
+            (Place::Keyword, None) => {}
+            (Place::Required, None) => {
+                let text = format!("--{} is missing: {}", parameter.name, parameter.text);
+                return Err(Error::new(ErrorKind::Usage, text));
+            }
+            (_, given) => values.push(given.map_or(Value::Nil, |(_, value)| value.clone())),
+        }
+    }
+    Ok(values.into_iter().chain(keywords).collect())
+}
+
 /// A call that is over.
 pub struct Finished<'a> {
     /// What the file held; nothing where none is read.
@@ -128,7 +216,7 @@ impl Finished<'_> {
             Some(Value::Array(array)) => array.home().map(|()| array),
             _ => {
                 let text = format!("result {at} is no array");
-                Err(rung_base::Error::new(rung_base::ErrorKind::Internal, text))
+                Err(Error::new(ErrorKind::Internal, text))
             }
         }
     }
@@ -144,7 +232,7 @@ impl Finished<'_> {
     pub fn kept<T: 'static>(&self) -> Result<&T> {
         self.opened.kept.downcast_ref().ok_or_else(|| {
             let text = "the reader keeps something else";
-            rung_base::Error::new(rung_base::ErrorKind::Internal, text)
+            Error::new(ErrorKind::Internal, text)
         })
     }
 }

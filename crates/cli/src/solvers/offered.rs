@@ -28,6 +28,8 @@ pub enum Role {
     /// Where the main result goes.
     Output,
     Picture,
+    /// That files are taken in pieces.
+    Stream,
     /// Where the result of this number goes.
     Result(usize),
 }
@@ -87,6 +89,16 @@ pub fn flags_of(offering: Offering) -> Vec<Offered> {
     flags.push(to_file("output", Some('o'), written, Role::Output));
     if let Some(picture) = &command.picture {
         flags.push(to_file("png", None, format!("a picture of {}", picture.what), Role::Picture));
+    }
+    if let Some(streamed) = &command.stream {
+        flags.push(Offered {
+            name: "--stream".into(),
+            also: &[],
+            letter: None,
+            value: String::new(),
+            text: format!("in pieces: memory does not grow with the file; {}", streamed.text),
+            role: Role::Stream,
+        });
     }
     for (at, result) in offering.op.results.iter().enumerate().filter(|(_, r)| r.is_array) {
         let text = format!("{}: {}", result.text, super::outputs::ARRAYS.join(" "));

@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::screen::{self, Screen};
 use rung::packages::save_picture;
 use rung_array::{Array, Number};
-use rung_base::{Result, file};
+use rung_base::{Result, Shape, file};
 use rung_files::{csv, npy};
 use rung_ops::Value;
-use rung_ops::solver::{Command, Finished, ending};
+use rung_ops::solver::{Command, Finished, Named, Stored, ending};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -135,10 +135,34 @@ impl Outputs {
                     outputs.results.retain(|(other, _)| *other != at);
                     outputs.results.push((at, path));
                 }
-                Role::Parameter(_) | Role::Option(_) => {}
+                Role::Parameter(_) | Role::Option(_) | Role::Stream => {}
             }
         }
+        if asked.is_streamed() {
+            outputs.can_be_streamed()?;
+        }
         Ok(outputs)
+    }
+
+    /// Only the main result and its parameters are made in pieces, and the former is no text that waits
+    /// for its end.
+    fn can_be_streamed(&self) -> std::result::Result<(), Failure> {
+        let of_result = self
+            .results
+            .first()
+            .map(|(at, _)| format!("--{} takes", self.offering.op.results[*at].name));
+        let taken = match (&self.main, &self.picture, self.json) {
+            (_, Some(_), _) => Some("--png takes".to_string()),
+            (_, _, true) => Some("--json takes".to_string()),
+            (None, ..) => Some("standard output takes".to_string()),
+            _ => of_result,
+        };
+        let Some(taken) = taken else { return Ok(()) };
+        let failure = Failure::usage(format!("{taken} whole results, and --stream holds none"));
+        Err(failure.hint(match self.main {
+            None => "-o names a file",
+            Some(_) => "leave one of them out",
+        }))
     }
 
     /// Every file that is written.
@@ -170,25 +194,10 @@ impl Outputs {
 
     fn files(&self, finished: &Finished) -> Result<()> {
         let command = self.offering.command;
-        if let Some((path, ending)) = &self.main {
-            let mut failed = None;
-            let written = file::replace(path, |out| {
-                (command.output.write)(finished, ending, out).map_err(|e| {
-                    let text = e.message().to_string();
-                    failed = Some(e);
-                    std::io::Error::other(text)
-                })
-            });
-            // A file that cannot be written has its own words; they name it.
-            match failed.filter(|e| e.kind() != rung_base::ErrorKind::File) {
-                Some(e) => return Err(e),
-                None => written?,
-            }
-        }
+        self.main_file(|ending, out| (command.output.write)(finished, ending, out))?;
         if let (Some(path), Some(parameters)) = (self.parameters_file(), command.output.parameters)
         {
-            let text = parameters(finished)?;
-            file::replace(&path, |out| writeln!(out, "{text}"))?;
+            write_line(&path, &parameters(finished)?)?;
         }
         for (at, path) in &self.results {
             let array = finished.array(*at)?;
@@ -200,6 +209,47 @@ impl Outputs {
         match (&self.picture, &command.picture) {
             (Some(path), Some(picture)) => save_picture(&(picture.draw)(finished)?, path),
             _ => Ok(()),
+        }
+    }
+
+    /// The file of the main result, by what writes its bytes.
+    fn main_file(&self, write: impl FnOnce(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
+        let Some((path, ending)) = &self.main else { return Ok(()) };
+        let mut failed = None;
+        let written = file::replace(path, |out| {
+            write(ending, out).map_err(|e| {
+                let text = e.message().to_string();
+                failed = Some(e);
+                std::io::Error::other(text)
+            })
+        });
+        // A file that cannot be written has its own words; they name it.
+        match failed.filter(|e| e.kind() != rung_base::ErrorKind::File) {
+            Some(e) => Err(e),
+            None => written,
+        }
+    }
+
+    /// What the main result is called.
+    pub fn main_result(&self) -> Option<&'static Named> {
+        self.offering.op.results.first()
+    }
+
+    /// Where the main result goes, of a line that streams.
+    pub fn main_path(&self) -> &Path {
+        self.main.as_ref().map_or(Path::new(DASH), |(path, _)| path)
+    }
+
+    /// Writes a main result that is not held, and its parameters.
+    pub fn write_stored(
+        &self,
+        stored: &mut dyn Stored,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        self.main_file(|ending, out| stored.write(ending, out, progress))?;
+        match self.parameters_file() {
+            Some(path) => write_line(&path, &stored.parameters()?),
+            None => Ok(()),
         }
     }
 
@@ -215,9 +265,7 @@ impl Outputs {
         for (result, value) in self.offering.op.results.iter().zip(finished.results) {
             match value {
                 Value::Number(number) => screen.note(&format!("{} {number}", result.name)),
-                Value::Array(array) => {
-                    screen.note(&format!("{}: shape {}", result.name, array.shape()));
-                }
+                Value::Array(array) => screen.note(&shape_note(result, array.shape())),
                 _ => {}
             }
         }
@@ -238,6 +286,15 @@ impl Outputs {
         }
         Ok(format!("{object}\n"))
     }
+}
+
+fn write_line(path: &Path, text: &str) -> Result<()> {
+    file::replace(path, |out| writeln!(out, "{text}"))
+}
+
+/// What a shell says of a result that is an array.
+pub fn shape_note(result: &Named, shape: &Shape) -> String {
+    format!("{}: shape {shape}", result.name)
 }
 
 /// What JSON has no number for is null.

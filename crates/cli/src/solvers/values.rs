@@ -14,15 +14,12 @@ use std::path::Path;
 const ARRAYS: &[&str] = &[".npy", ".csv", ".txt"];
 
 /// The parameters that were typed; of several the last counts.
-pub fn given(
-    asked: &Asked,
-    offering: Offering,
-) -> std::result::Result<Vec<(&'static Parameter, Value)>, Failure> {
+pub fn given(asked: &Asked, offering: Offering) -> std::result::Result<Vec<Given>, Failure> {
     let mut all = Vec::new();
     for parameter in offering.op.parameters {
         let is_it = |role: &Role| matches!(role, Role::Parameter(p) if p.name == parameter.name);
         if let Some((flag, text)) = asked.value(is_it) {
-            all.push((parameter, value(parameter, &flag.spelling(), text)?));
+            all.push((parameter.name, value(parameter, &flag.spelling(), text)?));
         }
     }
     Ok(all)

@@ -1,6 +1,6 @@
 //! FLAC, MP3 and Ogg Vorbis by the kept decoder.
 
-use super::{Options, Sink, Sound, checked_rate};
+use super::{Options, Sink, checked_rate};
 use rung_base::{Error, Result};
 use rung_files::input::Input;
 use std::fs::File;
@@ -14,7 +14,7 @@ use symphonia::core::io::MediaSourceStream;
 use symphonia::core::meta::MetadataOptions;
 use symphonia::core::probe::Hint;
 
-pub fn read(path: &Path, options: &Options) -> Result<Sound> {
+pub fn read(path: &Path, options: &Options, sink: &mut Sink) -> Result<Vec<String>> {
     // It is a regular file.
     Input::open(path)?;
     let file = File::open(path).map_err(|e| Error::cannot("read", path, e))?;
@@ -34,10 +34,9 @@ pub fn read(path: &Path, options: &Options) -> Result<Sound> {
     let (id, about) = (track.id, track.codec_params.clone());
     let decoder = symphonia::default::get_codecs().make(&about, &DecoderOptions::default());
     let decoder = decoder.map_err(|e| failed(path, &e))?;
-    let mut decoding = Decoding { path, reader, decoder, track: id };
-    let (sink, rate) = decoding.run(options)?;
-    let sound = sink.finish(Some(checked_rate(path, None, rate)?), Vec::new())?;
-    is_whole(path, &about, &sound, options)
+    let mut decoding = Decoding { path, reader, decoder, track: id, announced: about.n_frames };
+    decoding.run(options, sink)?;
+    Ok(is_whole(path, &about, sink.frames, options)?.into_iter().collect())
 }
 
 struct Decoding<'a> {
@@ -45,12 +44,12 @@ struct Decoding<'a> {
     reader: Box<dyn FormatReader>,
     decoder: Box<dyn Decoder>,
     track: u32,
+    announced: Option<u64>,
 }
 
-impl<'a> Decoding<'a> {
+impl Decoding<'_> {
     /// All packets.
-    fn run(&mut self, options: &Options) -> Result<(Sink<'a>, u32)> {
-        let mut begun: Option<(Sink, u32)> = None;
+    fn run(&mut self, options: &Options, sink: &mut Sink) -> Result<()> {
         let mut samples: Option<SampleBuffer<f32>> = None;
         while let Some(packet) = self.packet()? {
             let decoded = match self.decoder.decode(&packet) {
@@ -62,11 +61,11 @@ impl<'a> Decoding<'a> {
             };
             let spec = *decoded.spec();
             let (channels, frames) = (spec.channels.count(), decoded.frames());
-            let (sink, rate) = match &mut begun {
-                Some(begun) => begun,
-                None => begun.insert((Sink::new(self.path, options.channel, channels)?, spec.rate)),
-            };
-            if sink.channels != channels || *rate != spec.rate {
+            let rate = Some(checked_rate(self.path, None, spec.rate)?);
+            if sink.channels == 0 {
+                sink.begin(channels, rate, self.announced)?;
+            }
+            if sink.channels != channels || sink.rate != rate {
                 let text = format!("{channels} channels at {} Hz follow others", spec.rate);
                 return Err(Error::in_data_file(self.path, None, text));
             }
@@ -79,8 +78,10 @@ impl<'a> Decoding<'a> {
                 sink.take(samples.samples())?;
             }
         }
-        let none = || Error::in_data_file(self.path, None, "it holds no sound that can be decoded");
-        begun.ok_or_else(none)
+        match sink.channels {
+            0 => Err(Error::in_data_file(self.path, None, "it holds no sound that can be decoded")),
+            _ => Ok(()),
+        }
     }
 
     /// The next packet of the track.
@@ -98,16 +99,16 @@ impl<'a> Decoding<'a> {
     }
 }
 
+/// A note where fewer frames came than the header says.
+///
 /// # Errors
-/// Fewer frames than the header says, unless that is allowed.
+/// The same, unless it is allowed.
 fn is_whole(
     path: &Path,
     about: &CodecParameters,
-    sound: &Sound,
+    frames: u64,
     options: &Options,
-) -> Result<Sound> {
-    let frames = sound.samples.shape().last().copied().unwrap_or(0) as u64;
-    let mut notes = sound.notes.clone();
+) -> Result<Option<String>> {
     match about.n_frames {
         // MP3 headers count the padding of the encoder, which is cut off or not.
         Some(said) if frames < said && about.codec == symphonia::core::codecs::CODEC_TYPE_FLAC => {
@@ -116,11 +117,10 @@ fn is_whole(
                 let error = Error::in_data_file(path, None, text);
                 return Err(error.hint("lenient reads what is there"));
             }
-            notes.push(text);
+            Ok(Some(text))
         }
-        _ => {}
+        _ => Ok(None),
     }
-    Ok(Sound { rate: sound.rate, samples: sound.samples.clone(), notes })
 }
 
 fn failed(path: &Path, e: &Failure) -> Error {

@@ -1,6 +1,6 @@
 //! Samples as bytes: integers and floats of every width, and files that hold nothing else.
 
-use super::{Options, Sink, Sound, checked_rate};
+use super::{Options, Sink, checked_rate};
 use rung_base::{Error, ErrorKind, Result};
 use rung_files::input::Input;
 use std::io::Read;
@@ -83,19 +83,19 @@ pub fn decode(input: &mut Input, sink: &mut Sink, stored: Stored, bytes: u64) ->
 }
 
 /// Reads a file without a header as `FORMAT:RATE:CHANNELS` says.
-pub fn read(path: &Path, raw: &str, options: &Options) -> Result<Sound> {
+pub fn read(path: &Path, raw: &str, options: &Options, sink: &mut Sink) -> Result<Vec<String>> {
     let (stored, rate, channels) = parsed(raw)?;
     let mut input = Input::open(path)?;
-    let mut sink = Sink::new(path, options.channel, channels)?;
     let frame = (stored.bytes() * channels) as u64;
     let (whole, rest) = (input.length / frame * frame, input.length % frame);
     if rest > 0 && !options.lenient {
         let text = format!("{} bytes are no whole frames of {frame}", input.length);
         return Err(input.wrong(whole, text).hint("lenient leaves the rest out"));
     }
-    sink.reserve(usize::try_from(whole / frame).unwrap_or(usize::MAX))?;
-    decode(&mut input, &mut sink, stored, whole)?;
-    sink.finish(Some(checked_rate(path, None, rate)?), Vec::new())
+    sink.begin(channels, Some(checked_rate(path, None, rate)?), Some(whole / frame))?;
+    sink.expect(whole / frame)?;
+    decode(&mut input, sink, stored, whole)?;
+    Ok(Vec::new())
 }
 
 fn parsed(raw: &str) -> Result<(Stored, u32, usize)> {

@@ -3,7 +3,7 @@
 //! file, and each mistake is named with its byte.
 
 use super::pcm::{self, Stored};
-use super::{Options, Sink, Sound, checked_rate};
+use super::{Options, Sink, checked_rate};
 use rung_base::Result;
 use rung_files::input::Input;
 use std::path::Path;
@@ -20,7 +20,7 @@ struct Format {
     rate: f64,
 }
 
-pub fn read(path: &Path, options: &Options) -> Result<Sound> {
+pub fn read(path: &Path, options: &Options, sink: &mut Sink) -> Result<Vec<String>> {
     let mut input = Input::open(path)?;
     let is_long = is_long(&mut input)?;
     let mut format = None;
@@ -52,7 +52,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Sound> {
                 let Some(format) = format else {
                     return Err(input.wrong(at, "the data come before any fmt chunk"));
                 };
-                return data(&mut input, &format, size, long_size, options);
+                return data(&mut input, &format, (size, long_size), options, sink);
             }
             _ => skip(&mut input, at, size)?,
         }
@@ -146,10 +146,10 @@ fn stored(input: &Input, at: u64, codec: u16, bits: u16) -> Result<Stored> {
 fn data(
     input: &mut Input,
     format: &Format,
-    size: u32,
-    long_size: Option<u64>,
+    (size, long_size): (u32, Option<u64>),
     options: &Options,
-) -> Result<Sound> {
+    sink: &mut Sink,
+) -> Result<Vec<String>> {
     let (at, mut notes) = (input.position(), Vec::new());
     let left = input.length - at;
     let said = match long_size {
@@ -173,9 +173,8 @@ fn data(
     if rest > 0 {
         notes.push(format!("left out: {rest} bytes behind the last whole frame"));
     }
-    let path = input.path.clone();
-    let mut sink = Sink::new(&path, options.channel, format.channels)?;
-    sink.reserve(usize::try_from(whole / frame).unwrap_or(usize::MAX))?;
-    pcm::decode(input, &mut sink, format.stored, whole)?;
-    sink.finish(Some(format.rate), notes)
+    sink.begin(format.channels, Some(format.rate), Some(whole / frame))?;
+    sink.expect(whole / frame)?;
+    pcm::decode(input, sink, format.stored, whole)?;
+    Ok(notes)
 }

@@ -55,6 +55,7 @@ pub const FPS: Op = Op {
         input: Some(shell::CLOUD),
         output: shell::CHOSEN,
         picture: Some(shell::MARKED),
+        stream: None,
     }),
     ..Op::BASE
 };

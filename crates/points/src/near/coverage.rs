@@ -48,6 +48,7 @@ pub const COVERAGE: Op = Op {
         input: Some(shell::CLOUD),
         output: shell::ROWS,
         picture: None,
+        stream: None,
     }),
     ..Op::BASE
 };

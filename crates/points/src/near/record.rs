@@ -95,8 +95,13 @@ const RUNGS: Rungs = Rungs::processor(
     "no kernel yet: every query goes its own way through the groups",
 );
 
-const COMMAND: Command =
-    Command { examples: &[], input: Some(shell::CLOUD), output: shell::ROWS, picture: None };
+const COMMAND: Command = Command {
+    examples: &[],
+    input: Some(shell::CLOUD),
+    output: shell::ROWS,
+    picture: None,
+    stream: None,
+};
 
 /// What the rungs need beside the points and, where they are others, the queries.
 struct Asked {

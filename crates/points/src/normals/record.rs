@@ -68,6 +68,7 @@ pub const NORMALS: Op = Op {
             parameters: None,
         },
         picture: None,
+        stream: None,
     }),
     ..Op::BASE
 };

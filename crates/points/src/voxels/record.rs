@@ -63,6 +63,7 @@ pub const VOXELS: Op = Op {
             parameters: None,
         },
         picture: None,
+        stream: None,
     }),
     ..Op::BASE
 };
