@@ -305,7 +305,7 @@ const OTHERS: &[Row] = &[
     ("cvt.f64.f16", 1, each!(|x| double_bits(half(x[0]).into()))),
     ("cvt.f32.f16", 1, each!(|x| single_bits(half(x[0]).into()))),
     ("cvt.rn.f32.f64", 1, each!(|x| single_bits(double(x[0]) as f32))),
-    ("cvt.rn.f16.f64", 1, each!(|x| half_bits(f16::from_f64(double(x[0]))))),
+    ("cvt.rn.f16.f64", 1, each!(|x| half_bits(half_of(double(x[0]))))),
     ("cvt.rn.f16.f32", 1, each!(|x| half_bits(f16::from_f32(single(x[0]))))),
     ("cvt.rna.tf32.f32", 1, each!(|x| tf32(x[0] as u32).into())),
     // The first source is the upper half.
@@ -319,11 +319,11 @@ const OTHERS: &[Row] = &[
     ("cvt.rn.f32.s64", 1, each!(|x| single_bits(x[0] as i64 as f32))),
     ("cvt.rn.f32.u64", 1, each!(|x| single_bits(x[0] as f32))),
     // A half has every power of two up to 2^15, so a double in between rounds integers of 32 bits once.
-    ("cvt.rn.f16.s32", 1, each!(|x| half_bits(f16::from_f64(x[0] as i32 as f64)))),
-    ("cvt.rn.f16.u32", 1, each!(|x| half_bits(f16::from_f64(x[0] as u32 as f64)))),
+    ("cvt.rn.f16.s32", 1, each!(|x| half_bits(half_of(x[0] as i32 as f64)))),
+    ("cvt.rn.f16.u32", 1, each!(|x| half_bits(half_of(x[0] as u32 as f64)))),
     // Integers of 64 bits are infinite as halves long before a double rounds them.
-    ("cvt.rn.f16.s64", 1, each!(|x| half_bits(f16::from_f64(x[0] as i64 as f64)))),
-    ("cvt.rn.f16.u64", 1, each!(|x| half_bits(f16::from_f64(x[0] as f64)))),
+    ("cvt.rn.f16.s64", 1, each!(|x| half_bits(half_of(x[0] as i64 as f64)))),
+    ("cvt.rn.f16.u64", 1, each!(|x| half_bits(half_of(x[0] as f64)))),
     // Clamped; of NaN 0 between 32 bits, else the bit of the sign.
     ("cvt.rzi.s32.f32", 1, each!(|x| single(x[0]) as i32 as u32 as u64)),
     ("cvt.rzi.u32.f32", 1, each!(|x| single(x[0]) as u32 as u64)),
@@ -446,15 +446,28 @@ fn whole(nan: bool, value: u64, width: u32) -> u64 {
     if nan { 1 << (width - 1) } else { value }
 }
 
+/// The half nearest to a double, rounded once: to odd as a single, whose 24 bits then round to 11 as the
+/// double itself would. (`f16::from_f64` rounds twice, or forgets the low word.)
+fn half_of(x: f64) -> f16 {
+    let nearest = x as f32;
+    let odd = odd(nearest.to_bits().into(), x - f64::from(nearest), x > 0.0);
+    f16::from_f32(single(odd))
+}
+
 /// Rounded to odd as a double, whose 53 bits then round to 11 as the exact sum would.
 fn fused_half(a: f16, b: f16, c: f16) -> f16 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
     let part = sum - product;
     let error = (product - (sum - part)) + (c - part);
-    let mut bits = sum.to_bits();
-    if error.abs() > 0.0 && bits & 1 == 0 {
-        bits = if (error > 0.0) == (sum > 0.0) { bits + 1 } else { bits - 1 };
+    half_of(double(odd(sum.to_bits(), error, sum > 0.0)))
+}
+
+/// The bits of a rounded number whose exact value is `error` away, of the two around that the odd ones.
+fn odd(bits: u64, error: f64, positive: bool) -> u64 {
+    match error.abs() > 0.0 && bits & 1 == 0 {
+        true if (error > 0.0) == positive => bits + 1,
+        true => bits - 1,
+        false => bits,
     }
-    f16::from_f64(f64::from_bits(bits))
 }

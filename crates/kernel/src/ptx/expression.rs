@@ -259,8 +259,9 @@ impl<'m> Writer<'m> {
     fn chosen(&mut self, vector: &[Operand], size: VectorSize, at: Operand) -> Operand {
         let mut found = vector[0];
         for (i, component) in vector.iter().enumerate().take(size as usize).skip(1) {
-            let sources = [at, Operand::word(i as u32)];
-            let here = self.text.make(Class::Predicate, "setp.eq.u32", &sources);
+            let sources = [at, Operand::Constant(at.class(), i as u64)];
+            let opcode = if at.class() == Class::B64 { "setp.eq.u64" } else { "setp.eq.u32" };
+            let here = self.text.make(Class::Predicate, opcode, &sources);
             found = self.select(here, *component, found);
         }
         found

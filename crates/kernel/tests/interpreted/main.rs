@@ -5,6 +5,7 @@
 mod bits;
 #[path = "../../../device/tests/lavapipe/broadcast.rs"]
 mod broadcast;
+mod constructs;
 mod counted;
 #[path = "../../../device/tests/lavapipe/elementwise.rs"]
 mod elementwise;
