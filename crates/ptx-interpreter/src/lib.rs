@@ -5,13 +5,15 @@
 //! misaligned, that reads a register or a byte of shared or local memory which nothing has written,
 //! or that races: two invocations, one of them writing, with no barrier between. So does a barrier
 //! that not all invocations of a group reach. It knows nothing of `rung-kernel`; what it does not know
-//! is a fault with the instruction's text. Read `program` for the text, `opcodes` for what
+//! is a fault with the instruction's text. Read `program` and `instruction` for the text, `opcodes` for what
 //! instructions compute, `matrix` for the model of tensor cores, `memory` for the checks, `machine` for how
-//! warps run, `counts` for what a launch is told to have done.
+//! warps run, `across` for what goes across their lanes, `counts` for what a launch is told to have done.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod across;
 mod counts;
+mod instruction;
 mod machine;
 mod matrix;
 mod memory;

@@ -4,17 +4,18 @@
 //! the shadow, whatever the order.
 
 use crate::counts::{Counts, waits};
-use crate::matrix;
 use crate::memory::{Region, Who};
 use crate::opcodes::{Lanes, Pure};
 use crate::program::{
-    Address, BUFFER_BITS, FIRST_TABLE, Instruction, Operation, Program, SHARED_BITS, Shuffle,
-    Source, Space, Special, Vote,
+    Address, BUFFER_BITS, FIRST_TABLE, Instruction, Operation, Program, SHARED_BITS, Source, Space,
+    Special,
 };
 use crate::{Fault, LANES, Outcome};
 
 /// Most sources of an instruction, and parts of a vector.
 const MOST: usize = 4;
+/// Words of a launch's parameters.
+const WORDS: usize = 64;
 
 /// Runs a kernel over its buffers, in the order of its parameters, with these parameter words.
 /// What it wrote until then is in the buffers after a fault, too.
@@ -48,6 +49,12 @@ fn run(
         let (wanted, got) = (program.arguments / 2, buffers.len());
         return Err(Fault(format!("{wanted} buffers are wanted, {got} came")));
     }
+    if words.len() > WORDS {
+        return Err(Fault(format!(
+            "{WORDS} words of parameters are the most, {} came",
+            words.len()
+        )));
+    }
     let parameters = parameters(buffers, words);
     let global = buffers.iter_mut().map(|b| Region::of(std::mem::take(b))).collect();
     let tables = program.tables.iter().map(|t| Region::of(t.clone())).collect();
@@ -70,7 +77,7 @@ fn parameters(buffers: &[Vec<u8>], words: &[u32]) -> Region {
         bytes.extend((buffer.len() as u64).to_le_bytes());
     }
     bytes.resize(bytes.len().next_multiple_of(16), 0);
-    let end = bytes.len() + 256;
+    let end = bytes.len() + 4 * WORDS;
     bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     bytes.resize(end, 0);
     Region::of(bytes)
@@ -141,7 +148,7 @@ fn one_group(
     }
 }
 
-struct Warp {
+pub(crate) struct Warp {
     /// The number of its first invocation in the group.
     first: usize,
     /// The lanes that there are, that have not ended, and that wait at a barrier.
@@ -211,21 +218,7 @@ impl Warp {
             match instruction.operation {
                 Operation::Branch(to) if active == mask => at = to,
                 Operation::Branch(_) if active == 0 => at += 1,
-                Operation::Branch(to) => {
-                    self.stand(active, to);
-                    self.stand(mask & !active, at + 1);
-                    return Ok(());
-                }
-                Operation::Return => {
-                    self.alive &= !active;
-                    self.stand(mask & !active, at + 1);
-                    return Ok(());
-                }
-                Operation::Barrier if mask == self.alive && active == mask => {
-                    self.waiting |= mask;
-                    self.stand(mask, at + 1);
-                    return Ok(());
-                }
+                _ if self.parts(&instruction.operation, at, mask, active) => return Ok(()),
                 // A barrier is here where part of a warp reaches it.
                 _ => {
                     self.execute(instruction, active, place, memories, program.group)
@@ -238,6 +231,26 @@ impl Warp {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether lanes that stood at one place part, end or wait here; where they stand then.
+    fn parts(&mut self, operation: &Operation, at: usize, mask: u32, active: u32) -> bool {
+        match *operation {
+            Operation::Branch(to) => {
+                self.stand(active, to);
+                self.stand(mask & !active, at + 1);
+            }
+            Operation::Return => {
+                self.alive &= !active;
+                self.stand(mask & !active, at + 1);
+            }
+            Operation::Barrier if mask == self.alive && active == mask => {
+                self.waiting |= mask;
+                self.stand(mask, at + 1);
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn stand(&mut self, mask: u32, at: usize) {
@@ -258,7 +271,7 @@ impl Warp {
     }
 
     /// That every lane has written what it reads.
-    fn defined(&self, source: Source, mask: u32) -> Outcome<()> {
+    pub(crate) fn defined(&self, source: Source, mask: u32) -> Outcome<()> {
         match source {
             Source::Register(r) if mask & !self.written[r] != 0 => {
                 let lane = (mask & !self.written[r]).trailing_zeros() as usize;
@@ -269,14 +282,14 @@ impl Warp {
         }
     }
 
-    fn value(&self, source: Source, lane: usize) -> u64 {
+    pub(crate) fn value(&self, source: Source, lane: usize) -> u64 {
         match source {
             Source::Register(r) => self.registers[r][lane],
             Source::Constant(bits) => bits,
         }
     }
 
-    fn set(&mut self, register: usize, lane: usize, value: u64) {
+    pub(crate) fn set(&mut self, register: usize, lane: usize, value: u64) {
         self.registers[register][lane] = value;
         self.written[register] |= 1 << lane;
     }
@@ -294,22 +307,33 @@ impl Warp {
                 self.all_defined(from, mask)?;
                 let result = self.computed(*compute, from);
                 self.keep(*to, mask, &result);
+                Ok(())
             }
             Operation::Special { which, to } => {
                 for lane in lanes(mask) {
                     let value = self.special(*which, lane, place, group);
                     self.set(*to, lane, value.into());
                 }
+                Ok(())
             }
             Operation::Load { at, bytes, to, atomic } => {
-                self.load(memories, place, mask, (*at, *bytes, *atomic), to)?;
+                self.load(memories, place, mask, (*at, *bytes, *atomic), to)
             }
             Operation::Store { at, bytes, from, atomic } => {
-                self.store(memories, place, mask, (*at, *bytes, *atomic), from)?;
+                self.store(memories, place, mask, (*at, *bytes, *atomic), from)
             }
             Operation::Atomic { at, bytes, compute, to, from } => {
-                self.exchange(memories, place, mask, (*at, *bytes, *compute), (*to, from))?;
+                self.exchange(memories, place, mask, (*at, *bytes, *compute), (*to, from))
             }
+            Operation::Barrier => Err(Fault("a barrier that part of a warp reaches".into())),
+            other => self.exchanged(other, mask),
+        }
+    }
+
+    /// Operations that touch registers alone and are no function of a lane's: halves of a register, and
+    /// what goes across a warp.
+    fn exchanged(&mut self, operation: &Operation, mask: u32) -> Outcome<()> {
+        match operation {
             Operation::Split { to, from } => {
                 self.defined(*from, mask)?;
                 for lane in lanes(mask) {
@@ -317,6 +341,7 @@ impl Warp {
                     self.set(to[0], lane, value as u32 as u64);
                     self.set(to[1], lane, value >> 32);
                 }
+                Ok(())
             }
             Operation::Join { to, from } => {
                 self.all_defined(from, mask)?;
@@ -324,16 +349,10 @@ impl Warp {
                     let [low, high] = from.map(|source| self.value(source, lane) as u32 as u64);
                     self.set(*to, lane, low | high << 32);
                 }
+                Ok(())
             }
-            Operation::Shuffle { .. } | Operation::Vote { .. } | Operation::Matrix { .. } => {
-                self.across(&instruction.operation, mask)?;
-            }
-            Operation::Barrier => {
-                return Err(Fault("a barrier that part of a warp reaches".into()));
-            }
-            _ => {}
+            other => self.across(other, mask),
         }
-        Ok(())
     }
 
     fn load(
@@ -426,7 +445,7 @@ impl Warp {
     }
 
     /// A result in the lanes of a mask.
-    fn keep(&mut self, to: usize, mask: u32, result: &Lanes) {
+    pub(crate) fn keep(&mut self, to: usize, mask: u32, result: &Lanes) {
         let register = &mut self.registers[to];
         if mask == u32::MAX {
             *register = *result;
@@ -436,7 +455,7 @@ impl Warp {
         self.written[to] |= mask;
     }
 
-    fn all_defined(&self, sources: &[Source], mask: u32) -> Outcome<()> {
+    pub(crate) fn all_defined(&self, sources: &[Source], mask: u32) -> Outcome<()> {
         sources.iter().try_for_each(|source| self.defined(*source, mask))
     }
 
@@ -450,52 +469,6 @@ impl Warp {
             Special::Groups(axis) => place.groups[axis],
             Special::Lane => lane as u32,
         }
-    }
-
-    /// Operations in which all 32 lanes take part.
-    fn across(&mut self, operation: &Operation, mask: u32) -> Outcome<()> {
-        if mask != u32::MAX {
-            return Err(Fault(format!("a warp's operation with the lanes {mask:#x} alone")));
-        }
-        match operation {
-            Operation::Shuffle { how, to, there, from } => {
-                self.all_defined(from, mask)?;
-                let values: Lanes = std::array::from_fn(|lane| self.value(from[0], lane));
-                for lane in 0..LANES {
-                    let by = (self.value(from[1], lane) % LANES as u64) as usize;
-                    let other = match how {
-                        Shuffle::Index => Some(by),
-                        Shuffle::Up => lane.checked_sub(by),
-                        Shuffle::Down => Some(lane + by).filter(|lane| *lane < LANES),
-                        Shuffle::Butterfly => Some(lane ^ by),
-                    };
-                    self.set(*to, lane, values[other.unwrap_or(lane)]);
-                    if let Some(there) = there {
-                        self.set(*there, lane, other.is_some().into());
-                    }
-                }
-            }
-            Operation::Vote { how, to, from } => {
-                self.defined(*from, mask)?;
-                let ballot = lanes(mask).fold(0, |b, lane| b | self.value(*from, lane) << lane);
-                let value = match how {
-                    Vote::All => (ballot == u32::MAX.into()).into(),
-                    Vote::Any => (ballot != 0).into(),
-                    Vote::Ballot => ballot,
-                };
-                (0..LANES).for_each(|lane| self.set(*to, lane, value));
-            }
-            Operation::Matrix { kind, to, from } => {
-                self.all_defined(from, mask)?;
-                let held = |source: &Source| std::array::from_fn(|lane| self.value(*source, lane));
-                let registers: Vec<Lanes> = from.iter().map(held).collect();
-                for (to, result) in to.iter().zip(&matrix::product(*kind, &registers)) {
-                    self.keep(*to, mask, result);
-                }
-            }
-            _ => {}
-        }
-        Ok(())
     }
 
     /// Adds what an instruction does in these lanes.
@@ -575,7 +548,7 @@ fn who(first: usize, lane: usize, place: Place) -> Who {
 }
 
 /// The lanes of a mask.
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(mask), |mask| Some(mask & mask.wrapping_sub(1)))
         .take_while(|mask| *mask != 0)
         .map(|mask| mask.trailing_zeros() as usize)

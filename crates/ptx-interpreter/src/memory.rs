@@ -36,26 +36,29 @@ struct Shadow {
 type Earlier = (&'static str, Who);
 
 impl Shadow {
-    /// What a read now would race with.
-    fn against_read(&self, who: Who, atomic: bool) -> Option<Earlier> {
+    /// What an access now would race with.
+    fn against(&self, who: Who, atomic: bool, writes: bool) -> Option<Earlier> {
         let races = |old: &Touch| unordered(old.who, who) && !(old.atomic && atomic);
-        self.writer.filter(races).map(|old| ("wrote", old.who))
-    }
-
-    /// What a write now would race with.
-    fn against_write(&self, who: Who, atomic: bool) -> Option<Earlier> {
+        let wrote = self.writer.filter(races).map(|old| ("wrote", old.who));
         let read = || self.reader.filter(|old| unordered(*old, who)).map(|old| ("read", old));
-        self.against_read(who, atomic).or_else(read)
+        wrote.or_else(|| if writes { read() } else { None })
     }
 
-    fn note_read(&mut self, who: Who) {
-        self.reader = Some(match self.reader {
-            Some(old) if old.group != who.group => Who { group: SEVERAL, ..who },
-            Some(old) if old.epoch == who.epoch && old.thread != who.thread => {
-                Who { thread: SEVERAL, ..who }
+    fn note(&mut self, who: Who, atomic: bool, writes: bool) {
+        match writes {
+            true => self.writer = Some(Touch { who, atomic }),
+            // What an atomic operation reads, its own write stands for.
+            false if atomic => {}
+            false => {
+                self.reader = Some(match self.reader {
+                    Some(old) if old.group != who.group => Who { group: SEVERAL, ..who },
+                    Some(old) if old.epoch == who.epoch && old.thread != who.thread => {
+                        Who { thread: SEVERAL, ..who }
+                    }
+                    _ => who,
+                });
             }
-            _ => who,
-        });
+        }
     }
 }
 
@@ -147,33 +150,24 @@ impl Region {
         if self.words.is_empty() {
             return Ok(());
         }
-        let earlier = |shadow: &Shadow| match writes {
-            true => shadow.against_write(who, atomic),
-            false => shadow.against_read(who, atomic),
-        };
-        let keep = |shadow: &mut Shadow| match writes {
-            true => shadow.writer = Some(Touch { who, atomic }),
-            // What an atomic operation reads, its own write stands for.
-            false if atomic => {}
-            false => shadow.note_read(who),
-        };
         for word in at / 4..(at + bytes).div_ceil(4) {
-            if let Some(old) = earlier(&self.words[word]) {
+            let shadow = &mut self.words[word];
+            if let Some(old) = shadow.against(who, atomic, writes) {
                 return Err(race(writes, who, old, "word", word));
             }
             if bytes >= 4 {
-                keep(&mut self.words[word]);
+                shadow.note(who, atomic, writes);
             }
         }
         if bytes >= 4 && self.parts.is_empty() {
             return Ok(());
         }
         for byte in at..at + bytes {
-            if let Some(old) = self.parts.get(&byte).and_then(earlier) {
+            if let Some(old) = self.parts.get(&byte).and_then(|s| s.against(who, atomic, writes)) {
                 return Err(race(writes, who, old, "byte", byte));
             }
             if bytes < 4 {
-                keep(self.parts.entry(byte).or_default());
+                self.parts.entry(byte).or_default().note(who, atomic, writes);
             }
         }
         Ok(())

@@ -376,15 +376,17 @@ pub(crate) fn pure(opcode: &str, sources: usize) -> Option<Pure> {
     all.find(|row| row.0 == opcode && row.1 == sources).map(|row| row.2)
 }
 
-/// The new value of an atomic operation: source 0 is the old value, the others its operands.
-pub(crate) fn exchange(name: &str) -> Option<Pure> {
-    let (operation, kind) = name.split_once('.')?;
-    match operation {
-        "exch" => Some(each!(|x| x[1])),
-        "cas" => Some(each!(|x| if x[0] == x[1] { x[2] } else { x[0] })),
-        // Sums have one name for both signs.
-        "add" => pure(&format!("add.{}", kind.replace('u', "s")), 2),
-        _ => pure(name, 2),
+/// The new value of an atomic operation that PTX has: source 0 is the old value, the others its operands.
+pub(crate) fn exchange(name: &str, kind: &str, operands: usize) -> Option<Pure> {
+    match (name, kind, operands) {
+        ("exch", "b32" | "b64", 1) => Some(each!(|x| x[1])),
+        ("cas", "b32" | "b64", 2) => Some(each!(|x| if x[0] == x[1] { x[2] } else { x[0] })),
+        // Sums have one name for both signs, of 64 bits only that without.
+        ("add", "u32" | "s32", 1) => pure("add.s32", 2),
+        ("add", "u64", 1) => pure("add.s64", 2),
+        ("and" | "or" | "xor", "b32" | "b64", 1)
+        | ("min" | "max", "u32" | "s32" | "u64" | "s64", 1) => pure(&format!("{name}.{kind}"), 2),
+        _ => None,
     }
 }
 

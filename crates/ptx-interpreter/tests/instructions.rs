@@ -286,6 +286,6 @@ fn an_unknown_instruction_is_named() {
     let text = ".visible .entry main(\n)\n{\n.reg .f32 %f<2>;\nex2.approx.f32 %f0, %f1;\n}\n";
     assert_eq!(
         Program::parse(text).err().unwrap().0,
-        "no opcode ex2.approx.f32: ex2.approx.f32 %f0, %f1"
+        "no opcode ex2.approx.f32 of these operands: ex2.approx.f32 %f0, %f1"
     );
 }
