@@ -9,6 +9,9 @@ use crate::{prelude, ptx, spirv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use rung_base::{Error, ErrorKind, Result};
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
+use std::path::Path;
 
 /// The entry point of every kernel.
 pub const ENTRY_POINT: &str = "main";
@@ -55,7 +58,25 @@ pub fn compile_ptx(kernel: &Kernel, variants: &Variants) -> Result<String> {
         | Capabilities::SUBGROUP
         | Capabilities::SUBGROUP_BARRIER;
     let (module, info) = checked(kernel, variants, capabilities)?;
-    ptx::write(&module, &info, &kernel.key).map_err(|e| failed(kernel, "PTX", e.0))
+    let text = ptx::write(&module, &info, &kernel.key).map_err(|e| failed(kernel, "PTX", e.0))?;
+    if let Some(folder) = std::env::var_os(PTX_FOLDER) {
+        kept(Path::new(&folder), kernel, &text)?;
+    }
+    Ok(text)
+}
+
+/// The environment variable that names a folder for every PTX that is made: what a run loads, chains and
+/// kernels of its own among it, can then be given to the assembler (docs/nvidia.md).
+const PTX_FOLDER: &str = "RUNG_PTX_FOLDER";
+
+/// Kernels of one key and text have one file; its name is what of the key a file may be called.
+fn kept(folder: &Path, kernel: &Kernel, text: &str) -> Result<()> {
+    let mut hash = DefaultHasher::new();
+    text.hash(&mut hash);
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = kernel.key.chars().take(80).map(plain).collect();
+    let path = folder.join(format!("{name}-{:016x}.ptx", hash.finish()));
+    rung_base::file::replace(&path, |file| file.write_all(text.as_bytes()))
 }
 
 fn failed(kernel: &Kernel, stage: &str, what: String) -> Error {

@@ -323,7 +323,10 @@ impl Text<'_> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use rung_math::rows::{Cell, LayerNormGradient, LogSumExp, MaskedSoftmax};
+    use rung_math::rows::{
+        Cell, LayerNorm, LayerNormAffine, LayerNormGradient, LogSoftmax, LogSoftmaxGradient,
+        LogSumExp, MaskedSoftmax, Softmax, SoftmaxGradient,
+    };
     use rung_math::trace::trace_rows;
 
     /// Of both widths, and of operands and results of half widths.
@@ -331,13 +334,18 @@ pub(super) mod tests {
         let mut all = Vec::new();
         for width in [Width::F32, Width::F64] {
             let programs = [
-                trace_rows::<MaskedSoftmax, 2>(width, 2),
-                trace_rows::<LayerNormGradient, 2>(width, 1),
-                trace_rows::<LogSumExp, 1>(width, 0),
-                trace_rows::<Cell, 2>(width, 0),
+                ("softmax", trace_rows::<Softmax, 1>(width, 0)),
+                ("softmax-gradient", trace_rows::<SoftmaxGradient, 2>(width, 0)),
+                ("log-softmax", trace_rows::<LogSoftmax, 1>(width, 0)),
+                ("log-softmax-gradient", trace_rows::<LogSoftmaxGradient, 2>(width, 0)),
+                ("masked-softmax", trace_rows::<MaskedSoftmax, 2>(width, 2)),
+                ("layer-norm", trace_rows::<LayerNorm, 1>(width, 1)),
+                ("layer-norm-affine", trace_rows::<LayerNormAffine, 3>(width, 1)),
+                ("layer-norm-gradient", trace_rows::<LayerNormGradient, 2>(width, 1)),
+                ("log-sum-exp", trace_rows::<LogSumExp, 1>(width, 0)),
+                ("cell", trace_rows::<Cell, 2>(width, 0)),
             ];
-            let names = ["masked-softmax", "layer-norm-gradient", "log-sum-exp", "cell"];
-            all.extend(names.iter().zip(&programs).map(|(name, program)| kernel(name, program)));
+            all.extend(programs.iter().map(|(name, program)| kernel(name, program)));
         }
         let program = trace_rows::<Cell, 2>(Width::F64, 0);
         for stored in [ElementType::BF16, ElementType::F16, ElementType::F32] {

@@ -223,7 +223,7 @@ impl Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rung_kernel::{Variants, compile};
+    use rung_kernel::{Variants, compile, compile_ptx};
 
     #[test]
     fn every_kernel_compiles() {
@@ -232,6 +232,7 @@ mod tests {
                 for variants in [Variants::default(), Variants::SOFTWARE] {
                     compile(&text.kernel(t), &variants).unwrap();
                 }
+                compile_ptx(&text.kernel(t), &Variants::default()).unwrap();
             }
         }
     }
