@@ -221,6 +221,18 @@ fn golden_files_hold_what_is_written() {
         "scan Sum f64 to f64 totals",
         "sort ascending f32 merge",
         "triangular panel",
+        "rows softmax f32",
+        "windows Rows f32",
+        "fourier pass",
+        "quantized vector",
+        "pick f64",
+        "locate f32 before",
+        "position Smallest f32 to i64",
+        "step scale f32",
+        "fill rand f32",
+        "philox uniform f32 to f32",
+        "product f64 f64 as f64 to f64 Each",
+        "product f64 f64 as f64 to f64 Middle on tensor cores",
     ] {
         let kernel = kernels.iter().find(|kernel| kernel.key == key);
         let Some(kernel) = kernel else {
