@@ -192,7 +192,7 @@ fn results(body: &str, operands: &[[u32; 3]]) -> Vec<u32> {
 fn random_singles_agree_with_the_host() {
     let mut random = Random(0x51e5);
     let mut single = |i: usize| match (random.next() >> 32) as u32 {
-        bits if i % 3 == 0 => bits & 0x83ff_ffff,
+        bits if i.is_multiple_of(3) => bits & 0x83ff_ffff,
         bits if i % 3 == 1 => bits & 0xc3f0_0001 | 0x3c00_0000,
         bits => bits,
     };
@@ -232,7 +232,7 @@ fn random_singles_agree_with_the_host() {
 fn random_halves_agree_with_whole_numbers() {
     let mut random = Random(0xa1f);
     let mut half = |i: usize| match random.next() as u32 >> 16 {
-        bits if i % 3 == 0 => bits & 0x83ff,
+        bits if i.is_multiple_of(3) => bits & 0x83ff,
         bits if i % 3 == 1 => bits & 0xbc03,
         bits if bits & 0x7c00 == 0x7c00 => bits & 0xbfff,
         bits => bits,

@@ -52,6 +52,7 @@ macro_rules! cell {
             }
             fn literal(self) -> Option<String> {
                 let $x = self;
+                let _ = $x;
                 $text
             }
             fn is_nan($b: u64) -> bool {

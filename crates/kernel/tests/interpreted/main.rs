@@ -7,6 +7,7 @@ mod bits;
 mod broadcast;
 mod constructs;
 mod counted;
+mod definitions;
 #[path = "../../../device/tests/lavapipe/elementwise.rs"]
 mod elementwise;
 #[path = "../../../device/tests/lavapipe/fill.rs"]

@@ -40,10 +40,35 @@ fn a_sort_is_stable_with_nan_at_the_end() {
     }
 }
 
-fn ordered(slice: &[f32], descending: bool) -> Vec<i64> {
+/// The same of the other types, which have more or fewer values that are equal.
+#[test]
+fn sorts_of_other_types_are_stable() {
+    sorted(ElementType::F64, |x| f64::from(x) * 1e300);
+    sorted(ElementType::I64, |x| (x as i64) << 40);
+    sorted(ElementType::I32, |x| x as i32);
+    sorted(ElementType::U8, |x| x as u8);
+}
+
+fn sorted<T: bytemuck::Pod + PartialOrd>(element: ElementType, of: fn(f32) -> T) {
+    for (length, descending) in [(1, false), (513, true), (1500, false)] {
+        let kernels = sort::Kernels::new(element, descending).unwrap();
+        let slices = sort::Slices { offset: 0, outer: 1, length, inner: 1 };
+        let data: Vec<T> = ties(length).into_iter().map(of).collect();
+        let (x, places) = (upload(&data), upload(&vec![0i32; length]));
+        for launch in kernels.plan(&slices).unwrap() {
+            launched(&launch, &[&x, &places]);
+        }
+        let out = upload(&vec![0i64; length]);
+        launched(&kernels.positions(&slices, length).unwrap(), &[&x, &places, &out]);
+        assert_eq!(download::<i64>(&out, length), ordered(&data, descending), "{length} {element}");
+    }
+}
+
+fn ordered<T: PartialOrd>(slice: &[T], descending: bool) -> Vec<i64> {
+    let is_nan = |x: &T| x.partial_cmp(x).is_none();
     let mut order: Vec<usize> = (0..slice.len()).collect();
     order.sort_by(|&a, &b| {
-        let nan = slice[a].is_nan().cmp(&slice[b].is_nan());
+        let nan = is_nan(&slice[a]).cmp(&is_nan(&slice[b]));
         let order = nan.then(slice[a].partial_cmp(&slice[b]).unwrap_or(std::cmp::Ordering::Equal));
         if descending { order.reverse() } else { order }
     });

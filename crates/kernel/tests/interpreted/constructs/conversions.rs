@@ -128,7 +128,7 @@ fn floats_become_floats() {
         ],
     );
     // Rounded once: to singles first it were a tie.
-    each::<f64, Half>("f16(x)", &[(&[2049.000_000_01], h(2050.0)), (&[1e9], h(INFINITY))]);
+    each::<f64, Half>("f16(x)", &[(&[2_049.000_000_01], h(2050.0)), (&[1e9], h(INFINITY))]);
     each::<Half, f32>(
         "f32(x)",
         &[(&[Half(1)], 2f32.powi(-24)), (&[h(-65504.0)], -65504.0), (&[h(INFINITY)], INFINITY)],

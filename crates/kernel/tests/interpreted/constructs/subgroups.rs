@@ -44,7 +44,7 @@ fn reductions() {
     of("subgroupAnd(i | 5u) + 1000u * subgroupOr(i & 36u)", |i| {
         if i < 32 { 5 + 4000 } else { 37 + 36_000 }
     });
-    of("subgroupXor(i * 3u)", |i| warp(i).fold(0, |x, k| x ^ k * 3));
+    of("subgroupXor(i * 3u)", |i| warp(i).fold(0, |x, k| x ^ (k * 3)));
     of("u32(subgroupAdd(f32(lane) * 0.5))", |_| 248);
     of("u32(subgroupAdd(f64(lane)) + subgroupMul(f64(1u + (lane & 1u))))", |_| 496 + 65_536);
     of("u32(subgroupAdd(f16(lane & 1u)))", |_| 16);
