@@ -9,8 +9,13 @@ use rung_kernel::fold::{Fold, Kernels as Folds, Slices as FoldSlices, Types as F
 use rung_kernel::product::{self, Extents, Tile, Types};
 use rung_kernel::tensor::{self, Rounding};
 use rung_kernel::{
-    Launch, Variants, broadcast, compile_ptx, map, scan, sort, tensor_doubles, triangular,
+    Launch, Variants, broadcast, compile_ptx, fourier, locate, map, pick, position, quantized,
+    rows, scan, sort, step, tensor_doubles, triangular, windows,
 };
+use rung_math::rows::Softmax;
+use rung_math::trace::{trace_rows, trace_update};
+use rung_math::update::{NUMBERS, Own, Scale, Update};
+use rung_math::windows::{Axis, Windows};
 use rung_math::{Add, Exp, Width, trace_binary, trace_unary};
 use rung_ptx_interpreter::{Counts, Program, launch_counted};
 use std::fmt::Write;
@@ -115,16 +120,7 @@ fn broadcast_case() -> Case {
 fn fold_case() -> Case {
     let kernels =
         Folds::of(Fold::Sum, FoldTypes { stored: F32, wanted: F32, writes: F32 }).unwrap();
-    let slices = FoldSlices {
-        offset: 0,
-        outer: 32,
-        length: 256,
-        inner: 1,
-        outer_stride: 256,
-        stride: 1,
-        inner_stride: 0,
-    };
-    let stages = kernels.plan(&slices).unwrap();
+    let stages = kernels.plan(&SLICES).unwrap();
     let [stage] = &stages[..] else { panic!("one launch") };
     Case {
         name: format!("{}, 32 x 256", stage.launch.kernel.key),
@@ -177,6 +173,158 @@ fn lu_case() -> Case {
         flops: 2 * n * n * n / 3,
     }
 }
+
+fn rows_case() -> Case {
+    let kernel = Arc::new(rows::kernel("softmax", &trace_rows::<Softmax, 1>(Width::F32, 0)));
+    let operands = [broadcast::View { offset: 0, strides: &[256, 1] }];
+    let slices = rows::Slices { shape: &[32, 256], axis: 1, operands: &operands, one: false };
+    Case {
+        name: format!("{}, 32 x 256", kernel.key),
+        launches: vec![(rows::launch(&kernel, &slices, &[]).unwrap(), vec![0, 1])],
+        buffers: vec![numbers(F32, 32 * 256), vec![0; 4 * 32 * 256]],
+        bytes: 8 * 32 * 256,
+        flops: 0,
+    }
+}
+
+fn windows_case() -> Case {
+    let axis = Axis::new(16, 3, 1, 1, 1).unwrap();
+    let of = Windows { batch: 1, channels: 4, down: axis, across: axis };
+    let kernel = Arc::new(windows::columns(F32, windows::Order::Rows).unwrap());
+    let count = 4 * 256 * 9;
+    let launch = windows::launch(&kernel, &of, count, 0, &[1024, 256, 16, 1]).unwrap();
+    Case {
+        name: format!("{}, 4 x 16 x 16 by 3 x 3", kernel.key),
+        launches: vec![(launch, vec![0, 1])],
+        buffers: vec![numbers(F32, 1024), vec![0; 4 * count]],
+        bytes: 4 * (1024 + count),
+        flops: 0,
+    }
+}
+
+fn fourier_case() -> Case {
+    let n = 1024;
+    let (holds, scale) = (fourier::Holds::Numbers, 1.0);
+    let lines = fourier::Lines {
+        count: 1,
+        n,
+        holds,
+        have: n,
+        backward: false,
+        points: n,
+        pairs: true,
+        scale,
+    };
+    let plan = fourier::Kernels::new(F64).unwrap().plan(&lines).unwrap();
+    let mut launches = vec![(plan.points, vec![0, 1])];
+    let (mut from, mut to) = (1, 2);
+    for (pass, _) in plan.passes {
+        launches.push((pass, vec![from, 3, to]));
+        (from, to) = (to, from);
+    }
+    launches.push((plan.out, vec![from, 4]));
+    let turns = fourier::turns(n).into_iter().flat_map(f64::to_le_bytes).collect();
+    Case {
+        name: format!("Fourier transform f64, {n}"),
+        launches,
+        buffers: vec![numbers(F64, n), vec![0; 16 * n], vec![0; 16 * n], turns, vec![0; 16 * n]],
+        bytes: 24 * n,
+        // The usual count, 5 n log2 n.
+        flops: 5 * n * 10,
+    }
+}
+
+fn quantized_case() -> Case {
+    let (count, blocks) = (64, 8);
+    let plan = quantized::Kernels::new().plan(count, blocks, 0, 0).unwrap();
+    let x: [f32; 32] = std::array::from_fn(|i| i as f32 - 7.0);
+    let matrix: Vec<u8> =
+        (0..count * blocks).flat_map(|_| rung_math::quantized::encode(&x)).collect();
+    let words = 4 * quantized::words_of(blocks);
+    Case {
+        name: format!("quantized matrix times vector, {count} x {}", 32 * blocks),
+        bytes: matrix.len() + 4 * 32 * blocks + 4 * count,
+        launches: vec![(plan.vector, vec![1, 2, 3]), (plan.rows, vec![0, 2, 3, 4])],
+        buffers: vec![
+            matrix,
+            numbers(F32, 32 * blocks),
+            vec![0; 4 * blocks],
+            vec![0; words],
+            vec![0; 4 * count],
+        ],
+        flops: 0,
+    }
+}
+
+fn pick_case() -> Case {
+    let kernel = Arc::new(pick::kernel(F32).unwrap());
+    let picked = pick::Picked {
+        offset: 0,
+        outer: 1,
+        positions: 64,
+        inner: 64,
+        outer_stride: 0,
+        along: 0,
+        step: 64,
+    };
+    let positions = (0..64i32).flat_map(|i| (i * 37 % 128).to_le_bytes()).collect();
+    Case {
+        name: format!("{}, 64 of 128 rows of 64", kernel.key),
+        launches: vec![(pick::launch(&kernel, &picked).unwrap(), vec![0, 1, 2])],
+        buffers: vec![numbers(F32, 128 * 64), positions, vec![0; 4 * 4096]],
+        bytes: 4 * (4096 + 64 + 4096),
+        flops: 0,
+    }
+}
+
+fn locate_case() -> Case {
+    let kernel = Arc::new(locate::places(F32, false).unwrap());
+    let ascending = (0..64).flat_map(|i| (1.0 + i as f32 / 64.0).to_le_bytes()).collect();
+    Case {
+        name: format!("{}, 4096 among 64", kernel.key),
+        launches: vec![(locate::places_launch(&kernel, 4096, [0, 0], 64).unwrap(), vec![0, 1, 2])],
+        buffers: vec![numbers(F32, 4096), ascending, vec![0; 8 * 4096]],
+        bytes: 4 * (4096 + 64) + 8 * 4096,
+        flops: 0,
+    }
+}
+
+fn step_case() -> Case {
+    let scale = Scale(0.5);
+    let graph = trace_update::<_, Own, 1>(Width::F32, &scale);
+    let kernel = Arc::new(step::kernel("scale", &graph, F32, 1, NUMBERS).unwrap());
+    Case {
+        name: format!("{}, 4096", kernel.key),
+        launches: vec![(step::launch(&kernel, 4096, &[0], &scale.numbers()).unwrap(), vec![0, 1])],
+        buffers: vec![numbers(F32, 4096), vec![0; 4 * 4096]],
+        bytes: 8 * 4096,
+        flops: 4096,
+    }
+}
+
+fn position_case() -> Case {
+    let kernels = position::Kernels::new(position::Seek::Largest, F32, ElementType::I64).unwrap();
+    let stages = kernels.plan(&SLICES).unwrap();
+    let [stage] = &stages[..] else { panic!("one launch") };
+    Case {
+        name: format!("{}, 32 x 256", stage.launch.kernel.key),
+        launches: vec![(stage.launch.clone(), vec![0, 1])],
+        buffers: vec![numbers(F32, 32 * 256), vec![0; 8 * 32]],
+        bytes: 4 * 32 * 256 + 8 * 32,
+        flops: 0,
+    }
+}
+
+/// 32 slices of 256.
+const SLICES: FoldSlices = FoldSlices {
+    offset: 0,
+    outer: 32,
+    length: 256,
+    inner: 1,
+    outer_stride: 256,
+    stride: 1,
+    inner_stride: 0,
+};
 
 fn counted(case: &mut Case) -> Counts {
     let mut all = Counts::default();
@@ -238,6 +386,23 @@ fn sorts_wait_for_no_bank() {
     }
 }
 
+/// The step that changes what is right of a panel and below it: docs/nvidia.md says why not 16.
+#[test]
+fn the_tile_of_a_factorisation_makes_eight_of_a_load() {
+    let mut case = lu_case();
+    let (mut tiles, mut flops, mut loads) = (0, 0, 0);
+    for launch in std::mem::take(&mut case.launches) {
+        let is_tile = launch.0.kernel.key.contains("update");
+        case.launches = vec![launch];
+        let counts = counted(&mut case);
+        if is_tile {
+            (tiles, flops, loads) = (tiles + 1, flops + counts.flops, loads + counts.shared_loads);
+            assert_eq!(counts.conflicts, 0, "{:?}", counts.first_conflict);
+        }
+    }
+    assert!(tiles > 0 && flops / loads == 8, "{flops} by {loads} in {tiles} tiles");
+}
+
 const HEAD: &str = "# Kernels by count
 
 What kernels do, counted where they run as PTX in the interpreter (`crates/ptx-interpreter`), so the same on
@@ -258,8 +423,22 @@ kernel, registers and shared memory, is printed by
 #[test]
 fn golden_table_of_kernels() {
     let products = PRODUCTS.map(|(element, tile, way, _)| product_case(element, tile, way));
-    let others =
-        [map_case(), broadcast_case(), fold_case(), scan_case(), sort_case(F32), lu_case()];
+    let others = [
+        map_case(),
+        broadcast_case(),
+        step_case(),
+        pick_case(),
+        fold_case(),
+        position_case(),
+        rows_case(),
+        scan_case(),
+        sort_case(F32),
+        locate_case(),
+        windows_case(),
+        quantized_case(),
+        fourier_case(),
+        lu_case(),
+    ];
     let mut text = HEAD.to_string();
     for mut case in products.into_iter().chain(others) {
         let counts = counted(&mut case);
