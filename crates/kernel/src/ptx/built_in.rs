@@ -70,6 +70,14 @@ impl Writer<'_> {
                 let low = self.text.make(class, &typed("max"), &[x[0], minus]);
                 self.text.make(class, &typed("min"), &[low, one])
             }
+            _ => return self.of_bits(fun, scalar, x),
+        })
+    }
+
+    /// Counts, places and fields of bits.
+    fn of_bits(&mut self, fun: Math, scalar: Scalar, x: &[Operand]) -> Outcome<Operand> {
+        let class = class(scalar)?;
+        Ok(match fun {
             Math::CountOneBits => self.counted("popc", scalar, x[0]),
             Math::CountLeadingZeros => self.counted("clz", scalar, x[0]),
             Math::CountTrailingZeros => {
@@ -86,7 +94,7 @@ impl Writer<'_> {
             }
             Math::ExtractBits => {
                 let [at, count] = self.range(scalar, x[1], x[2]);
-                self.text.make(class, &typed("bfe"), &[x[0], at, count])
+                self.text.make(class, &format!("bfe.{}", suffix(scalar)), &[x[0], at, count])
             }
             Math::InsertBits => {
                 let [at, count] = self.range(scalar, x[2], x[3]);

@@ -152,18 +152,27 @@ impl<'m> Writer<'m> {
                 }
                 self.math(fun, self.scalar_type(frame, arg)?, &arguments)
             }
-            Expression::As { expr, kind, convert } => {
-                let from = self.scalar_type(frame, expr)?;
-                let to = naga::Scalar { kind, width: convert.unwrap_or(from.width) };
-                let values = self.scalars_of(frame, expr)?;
-                let one = |v: &Operand| match convert {
-                    Some(_) => self.converted(*v, from, to),
-                    None => Ok(self.text.reinterpreted(*v, class(to)?)),
-                };
-                values.iter().map(one).collect()
-            }
+            Expression::As { expr, kind, convert } => self.as_kind(frame, expr, kind, convert),
             ref other => Err(Failed(format!("no expression {other:?}"))),
         }
+    }
+
+    /// A conversion to a type of this width, or the same bits as another kind.
+    fn as_kind(
+        &mut self,
+        frame: &mut Frame<'m>,
+        value: Handle<Expression>,
+        kind: naga::ScalarKind,
+        width: Option<u8>,
+    ) -> Outcome<Vec<Operand>> {
+        let from = self.scalar_type(frame, value)?;
+        let to = naga::Scalar { kind, width: width.unwrap_or(from.width) };
+        let values = self.scalars_of(frame, value)?;
+        let one = |v: &Operand| match width {
+            Some(_) => self.converted(*v, from, to),
+            None => Ok(self.text.reinterpreted(*v, class(to)?)),
+        };
+        values.iter().map(one).collect()
     }
 
     /// The value of a constant expression.

@@ -111,16 +111,13 @@ pub fn kernel(name: &str, graph: &Graph, arity: usize) -> Kernel {
     kernel_of(name, graph, &signature).unwrap_or_else(|e| unreachable!("{e}"))
 }
 
-/// Buffers: the operands that are arrays, out. `name` is unique among definitions.
-pub fn kernel_of(name: &str, graph: &Graph, signature: &Signature) -> Result<Kernel> {
-    let computed = match graph.is_whole() {
-        true => Computed::Whole,
-        false => Computed::of(graph.width),
-    };
-    let numbers = signature.numbers() * computed.words();
-    let words = Words::new(signature.views(), numbers)?;
-    let (mut start, mut walk, mut values) = (String::new(), String::new(), Vec::new());
-    let (mut buffer, mut number) = (0, words.numbers());
+/// The arguments of the definition, numbers from this word on, and how many buffers are read.
+fn values(
+    signature: &Signature,
+    computed: Computed,
+    mut number: usize,
+) -> Result<(Vec<String>, usize)> {
+    let (mut values, mut buffer) = (Vec::new(), 0);
     for read in &signature.reads {
         values.push(match *read {
             Read::Array { stored, wanted } => {
@@ -134,6 +131,19 @@ pub fn kernel_of(name: &str, graph: &Graph, signature: &Signature) -> Result<Ker
             }
         });
     }
+    Ok((values, buffer))
+}
+
+/// Buffers: the operands that are arrays, out. `name` is unique among definitions.
+pub fn kernel_of(name: &str, graph: &Graph, signature: &Signature) -> Result<Kernel> {
+    let computed = match graph.is_whole() {
+        true => Computed::Whole,
+        false => Computed::of(graph.width),
+    };
+    let numbers = signature.numbers() * computed.words();
+    let words = Words::new(signature.views(), numbers)?;
+    let (values, buffer) = values(signature, computed, words.numbers())?;
+    let (mut start, mut walk) = (String::new(), String::new());
     for k in 0..signature.views() {
         let base = words.view(k);
         let _ = writeln!(start, "    var at{k} = parameter({base}u);");

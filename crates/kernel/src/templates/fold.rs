@@ -329,6 +329,16 @@ fn launch(kernel: &Arc<Kernel>, s: &Slices, chunks: usize, divisor: usize) -> Re
     Ok(Launch { kernel: kernel.clone(), parameters, groups: grid_for(groups)? })
 }
 
+/// A later stage may have the types of a first one.
+fn stage(first: bool, last: bool) -> &'static str {
+    match (first, last) {
+        (true, true) => "",
+        (true, false) => " part",
+        (false, true) => " rest",
+        (false, false) => " rest, part",
+    }
+}
+
 /// A stage: the first reads the operand, the last writes the result.
 fn kernel(fold: Fold, types: Types, first: bool, last: bool) -> Result<Kernel> {
     let (name, term, combine, _) = fold.parts();
@@ -371,13 +381,7 @@ fn kernel(fold: Fold, types: Types, first: bool, last: bool) -> Result<Kernel> {
             ("half", &(PARTIALS / 2)),
         ],
     );
-    // A later stage may have the types of a first one.
-    let stage = match (first, last) {
-        (true, true) => "",
-        (true, false) => " part",
-        (false, true) => " rest",
-        (false, false) => " rest, part",
-    };
+    let stage = stage(first, last);
     Ok(Kernel {
         key: format!("fold {name} {stored} as {} to {writes}{stage}", types.wanted),
         text: combine.function(accumulator) + &text,

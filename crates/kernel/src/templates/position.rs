@@ -109,6 +109,15 @@ fn before(seek: Seek, computed: Computed) -> String {
     format!("fn before(a: {t}, b: {t}) -> bool {{\n    {body}\n}}\n")
 }
 
+fn stage(candidates: bool, last: bool) -> &'static str {
+    match (candidates, last) {
+        (false, false) => " part",
+        (false, true) => "",
+        (true, false) => " of parts, part",
+        (true, true) => " of parts",
+    }
+}
+
 fn kernel(
     seek: Seek,
     element: ElementType,
@@ -140,12 +149,7 @@ fn kernel(
             ("half", &(PARTIALS / 2)),
         ],
     );
-    let stage = match (candidates, last) {
-        (false, false) => " part",
-        (false, true) => "",
-        (true, false) => " of parts, part",
-        (true, true) => " of parts",
-    };
+    let stage = stage(candidates, last);
     Ok(Kernel {
         key: format!("position {seek:?} {element} to {writes}{stage}"),
         text: before(seek, computed) + &text,

@@ -311,38 +311,10 @@ pub(super) fn finished(
     computed: Computed,
     epilogue: Option<&Epilogue>,
 ) -> Result<String> {
-    let (mut text, mut value, mut out) = (String::new(), String::from("total"), 2);
-    if let Some(epilogue) = epilogue {
-        let mut arguments = vec!["total".to_string()];
-        // Arrays are described first, whatever their order among the numbers.
-        let arrays = epilogue.reads.iter().filter(|read| **read != Read::Number).count();
-        let mut number = EXTENTS + 2 * OPERAND + arrays * OPERAND;
-        for read in epilogue.reads {
-            arguments.push(match *read {
-                Read::Array { stored, wanted } => {
-                    let base = EXTENTS + out * OPERAND;
-                    let at = format!(
-                        "parameter({base}u) + batch * parameter({}u) + row * parameter({}u) \
-                         + column * parameter({}u)",
-                        base + 1,
-                        base + 2,
-                        base + 3
-                    );
-                    out += 1;
-                    cells::read(stored, wanted, computed, &format!("b{}", out - 1), &at)?
-                }
-                Read::Number => {
-                    number += computed.words();
-                    computed.parameter(number - computed.words())
-                }
-            });
-        }
-        text = expression::function("definition", epilogue.graph, arguments.len());
-        value = format!("definition({})", arguments.join(", "));
-        if epilogue.graph.kind(epilogue.graph.result()) == Kind::Mask {
-            value = computed.truth(&value);
-        }
-    }
+    let (mut text, value, out) = match epilogue {
+        Some(epilogue) => followed(epilogue, computed)?,
+        None => (String::new(), "total".into(), 2),
+    };
     let at = "(batch * parameter(1u) + row) * parameter(3u) + column";
     let value = cells::written(types.writes, computed, &value);
     let store = cells::stored_single(types.writes, &format!("b{out}"), "at", "value");
@@ -354,6 +326,42 @@ pub(super) fn finished(
         computed.name()
     );
     Ok(text)
+}
+
+/// The function that follows, a call of it, and the buffer after those that it reads.
+fn followed(epilogue: &Epilogue, computed: Computed) -> Result<(String, String, usize)> {
+    let mut out = 2;
+    let mut arguments = vec!["total".to_string()];
+    // Arrays are described first, whatever their order among the numbers.
+    let arrays = epilogue.reads.iter().filter(|read| **read != Read::Number).count();
+    let mut number = EXTENTS + 2 * OPERAND + arrays * OPERAND;
+    for read in epilogue.reads {
+        arguments.push(match *read {
+            Read::Array { stored, wanted } => {
+                let base = EXTENTS + out * OPERAND;
+                let at = format!(
+                    "parameter({base}u) + batch * parameter({}u) + row * parameter({}u) \
+                     + column * parameter({}u)",
+                    base + 1,
+                    base + 2,
+                    base + 3
+                );
+                out += 1;
+                cells::read(stored, wanted, computed, &format!("b{}", out - 1), &at)?
+            }
+            Read::Number => {
+                number += computed.words();
+                computed.parameter(number - computed.words())
+            }
+        });
+    }
+    let text = expression::function("definition", epilogue.graph, arguments.len());
+    let value = format!("definition({})", arguments.join(", "));
+    let value = match epilogue.graph.kind(epilogue.graph.result()) {
+        Kind::Mask => computed.truth(&value),
+        _ => value,
+    };
+    Ok((text, value, out))
 }
 
 /// The cells of an invocation, each a variable of its own.
