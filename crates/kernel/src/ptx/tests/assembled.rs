@@ -83,11 +83,12 @@ fn assemble(ptxas: &Path, target: u32, text: &str, cubin: &Path) -> Uses {
     let log = String::from_utf8_lossy(&run.stderr).into_owned();
     let log = String::from_utf8_lossy(&run.stdout).into_owned() + &log;
     assert!(run.status.success(), "sm_{target}:\n{log}");
-    let (mut uses, mut now) = (BTreeMap::new(), 0);
+    let (mut uses, mut now) = (BTreeMap::new(), None);
     for line in log.lines() {
         if let Some((_, rest)) = line.split_once("entry function 'k") {
-            now = rest.split('\'').next().unwrap().parse().unwrap();
+            now = Some(rest.split('\'').next().unwrap().parse().unwrap());
         }
+        let Some(now) = now else { continue };
         let entry: &mut Use = uses.entry(now).or_default();
         entry.registers += before(line, " registers");
         entry.shared += before(line, " bytes smem");
