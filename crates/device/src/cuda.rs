@@ -10,7 +10,7 @@ mod driver;
 mod open;
 mod transfer;
 
-pub(crate) use open::{ABSENT, Card, cards, open};
+pub(crate) use open::{ABSENT, Card, HIDDEN, cards, hidden, open};
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome, check_launch, lock};
 use crate::self_test::Unsettled;
@@ -74,7 +74,7 @@ impl CudaDevice {
     fn enter(&self) -> Outcome<MutexGuard<'_, State>> {
         let state = lock(&self.state);
         if let Some(text) = &state.retired {
-            return Err(Failure::new(FailureCode::Lost, format!("device retired: {text}")));
+            return Err(Failure::retired(text));
         }
         self.context.enter()?;
         Ok(state)
@@ -88,7 +88,7 @@ impl CudaDevice {
                     state.queue.last.take().map(|kernel| format!(" (queued: {})", kernel.key));
                 let text = format!("{}{}", failure.text, queued.unwrap_or_default());
                 state.retired = Some(text.clone());
-                Err(Failure::new(FailureCode::Lost, format!("device retired: {text}")))
+                Err(Failure::retired(text))
             }
             other => other,
         }
@@ -160,20 +160,18 @@ impl CudaDevice {
             let image = text.as_ptr().cast();
             self.context.driver.module_load(&mut module, image, count, options, values.as_mut_ptr())
         };
-        if let Err(failure) = loaded.map_err(Failure::from) {
-            let said = String::from_utf8_lossy(&log);
-            let said = said.trim_end_matches('\0').lines().next().unwrap_or_default().trim();
-            let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-            let text = format!("{}{said}", failure.text);
-            return Err(if failure.code == FailureCode::Compile {
-                refused(&text)
-            } else {
-                failure
-            });
-        }
+        loaded.map_err(Failure::from).map_err(|failure| match failure.code {
+            FailureCode::Compile => refused(&with_words(&failure.text, &log)),
+            _ => failure,
+        })?;
+        self.entry(kernel, module)
+    }
+
+    /// The function of a module that was loaded just now.
+    fn entry(&self, kernel: &Arc<Kernel>, module: Handle) -> Outcome<Function> {
         let mut function = null_mut();
         let name = CString::new(ENTRY_POINT).unwrap_or_default();
-        // SAFETY: the module was loaded just now; the name ends in a zero.
+        // SAFETY: the module is this context's; the name ends in a zero.
         let found =
             unsafe { self.context.driver.module_function(&mut function, module, name.as_ptr()) };
         let made = Function { kernel: kernel.clone(), function, module, most_groups: u32::MAX };
@@ -240,6 +238,15 @@ impl CudaDevice {
             }
         }
         Ok(())
+    }
+}
+
+/// A failure's text with the first line of what the driver's compiler said.
+fn with_words(text: &str, log: &[u8]) -> String {
+    let said = String::from_utf8_lossy(log);
+    match said.trim_end_matches('\0').lines().next().unwrap_or_default().trim() {
+        "" => text.to_string(),
+        said => format!("{text}: {said}"),
     }
 }
 

@@ -5,7 +5,7 @@
 //! values with a decline code and a text. Read `wgpu` and `cuda` for the bindings.
 
 use rung_base::{Error, ErrorKind};
-use rung_kernel::{Access, Launch, Variants};
+use rung_kernel::{Access, Kernel, Launch, Variants};
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -214,9 +214,13 @@ impl Failure {
     pub(crate) fn new(code: FailureCode, text: impl Into<String>) -> Failure {
         Failure { code, text: text.into() }
     }
-}
 
-impl Failure {
+    /// Of every call from now on: the device was lost to this. The one place with these words, so what
+    /// is said further up is this text as it stands.
+    pub fn retired(cause: impl fmt::Display) -> Failure {
+        Failure::new(FailureCode::Lost, format!("device retired: {cause}"))
+    }
+
     /// As the error of a reader whose elements cannot be had.
     pub fn into_error(self) -> Error {
         let kind = match self.code {
@@ -267,12 +271,17 @@ pub(crate) fn check_launch(info: &Info, launch: &Launch, buffers: &[&Buffer]) ->
     if launch.groups.iter().any(|&g| g > info.max_groups) {
         return Err(Failure::new(FailureCode::Grid, "launch exceeds the device's grid"));
     }
+    check_buffers(info, kernel, buffers)
+}
+
+fn check_buffers(info: &Info, kernel: &Kernel, buffers: &[&Buffer]) -> Outcome<()> {
+    let same = |a: &Buffer, b: &Buffer| {
+        Arc::as_ptr(&a.inner).cast::<()>() == Arc::as_ptr(&b.inner).cast::<()>()
+    };
     let overlaps = |i: usize| {
+        let others = buffers.iter().enumerate().filter(|(j, _)| i != *j);
         kernel.bindings[i].access != Access::Read
-            && buffers.iter().enumerate().any(|(j, b)| {
-                i != j
-                    && Arc::as_ptr(&b.inner).cast::<()>() == Arc::as_ptr(&buffers[i].inner).cast()
-            })
+            && others.into_iter().any(|(_, other)| same(other, buffers[i]))
     };
     if (0..buffers.len()).any(overlaps) {
         let text = format!("kernel {}: a buffer is written and bound twice", kernel.key);
@@ -280,11 +289,8 @@ pub(crate) fn check_launch(info: &Info, launch: &Launch, buffers: &[&Buffer]) ->
     }
     let largest = buffers.iter().map(|b| b.bytes() as u64).max().unwrap_or(0);
     if largest > info.max_binding {
-        let text = format!(
-            "buffer of {} exceeds the device's {} binding",
-            sized(largest),
-            sized(info.max_binding)
-        );
+        let (largest, most) = (sized(largest), sized(info.max_binding));
+        let text = format!("buffer of {largest} exceeds the device's {most} binding");
         return Err(Failure::new(FailureCode::Binding, text));
     }
     Ok(())

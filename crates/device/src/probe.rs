@@ -215,12 +215,11 @@ const NVIDIA: u32 = 0x10de;
 
 fn summary(info: &wgpu::AdapterInfo) -> Adapter {
     let software = info.device_type == wgpu::DeviceType::Cpu;
-    let cards_hidden = std::env::var("CUDA_VISIBLE_DEVICES").is_ok_and(|list| list.is_empty());
     let unusable = if software {
         let short = info.name.split(" (").next().unwrap_or_default();
         Some(format!("only a software adapter ({short}); name it with --device"))
-    } else if info.vendor == NVIDIA && cards_hidden {
-        Some("hidden by CUDA_VISIBLE_DEVICES".to_string())
+    } else if info.vendor == NVIDIA && cuda::hidden() {
+        Some(cuda::HIDDEN.to_string())
     } else {
         None
     };

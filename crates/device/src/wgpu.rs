@@ -94,7 +94,7 @@ impl WgpuDevice {
             return Err(Failure::new(FailureCode::Lost, text));
         }
         if let Some(text) = lock(&self.trouble.lost).as_ref() {
-            return Err(Failure::new(FailureCode::Lost, format!("device retired: {text}")));
+            return Err(Failure::retired(text));
         }
         lock(&self.trouble.error).take().map_or(Ok(()), Err)
     }

@@ -93,7 +93,7 @@ pub enum Decline {
         have: u64,
         need: u64,
     },
-    /// The device was lost for the process; its text.
+    /// The device was lost for the process; its whole text.
     Lost(Text),
     /// The device refused the call; its text.
     Device(Text),
@@ -169,11 +169,11 @@ impl Decline {
             Decline::LibrarySmall { have, need } => {
                 format!("too small: {} < {} multiply-adds", grouped(*have), grouped(*need))
             }
-            Decline::Device(text) | Decline::Failed(_, text) | Decline::Library(text) => {
-                text.to_string()
-            }
+            Decline::Device(text)
+            | Decline::Failed(_, text)
+            | Decline::Library(text)
+            | Decline::Lost(text) => text.to_string(),
             Decline::LargerHost => "operand on the host is larger than the resident one".into(),
-            Decline::Lost(text) => format!("device retired: {text}"),
         }
     }
 }

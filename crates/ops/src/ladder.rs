@@ -400,9 +400,9 @@ impl Ladder {
     /// A device that was lost is not asked again in this process.
     fn retire_lost_device(&mut self, declines: &Declines, caller: &mut dyn Caller) {
         for (_, decline) in declines {
-            if let Decline::Lost(name) = decline {
-                caller.warn(&format!("--gpu: device retired: {name}; running without it."));
-                self.device = Err(Decline::NoDevice(format!("device retired: {name}").into()));
+            if let Decline::Lost(text) = decline {
+                caller.warn(&format!("--gpu: {text}; running without it."));
+                self.device = Err(Decline::NoDevice(text.clone()));
                 self.residency = None;
             }
         }

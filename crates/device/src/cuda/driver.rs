@@ -120,12 +120,12 @@ functions! {
     device_count(count: *mut i32) = c"cuDeviceGetCount";
     device_get(device: *mut i32, ordinal: i32) = c"cuDeviceGet";
     device_name(name: *mut c_char, bytes: i32, device: i32) = c"cuDeviceGetName";
-    device_memory(bytes: *mut usize, device: i32) = c"cuDeviceTotalMem_v2" | c"cuDeviceTotalMem";
+    device_memory(bytes: *mut usize, device: i32) = c"cuDeviceTotalMem_v2";
     device_attribute(value: *mut i32, which: i32, device: i32) = c"cuDeviceGetAttribute";
     retain_primary(context: *mut Handle, device: i32) = c"cuDevicePrimaryCtxRetain";
     release_primary(device: i32) = c"cuDevicePrimaryCtxRelease_v2" | c"cuDevicePrimaryCtxRelease";
     set_current(context: Handle) = c"cuCtxSetCurrent";
-    memory_info(free: *mut usize, all: *mut usize) = c"cuMemGetInfo_v2" | c"cuMemGetInfo";
+    memory_info(free: *mut usize, all: *mut usize) = c"cuMemGetInfo_v2";
     allocate(address: *mut Address, bytes: usize) = c"cuMemAlloc_v2";
     free(address: Address) = c"cuMemFree_v2";
     /// Since CUDA 11.2.

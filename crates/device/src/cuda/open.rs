@@ -25,10 +25,18 @@ pub(crate) struct Card {
     pub unusable: Option<String>,
 }
 
+/// Why a card is not asked for, also by Vulkan.
+pub(crate) const HIDDEN: &str = "hidden by CUDA_VISIBLE_DEVICES";
+
+/// Whether the environment hides every card: its list is there and names none.
+pub(crate) fn hidden() -> bool {
+    std::env::var("CUDA_VISIBLE_DEVICES").is_ok_and(|list| list.trim().is_empty())
+}
+
 /// The driver, started, and how many cards it shows.
 fn started() -> Result<(Driver, i32), String> {
-    if std::env::var("CUDA_VISIBLE_DEVICES").is_ok_and(|list| list.trim().is_empty()) {
-        return Err("hidden by CUDA_VISIBLE_DEVICES".to_string());
+    if hidden() {
+        return Err(HIDDEN.to_string());
     }
     let driver = Driver::load()?;
     let mut count = 0;

@@ -99,13 +99,7 @@ fn describe(
         max_invocations: limits.max_compute_invocations_per_workgroup,
         pooled: true,
         memory: extras.memory,
-        variants: Variants {
-            without_f64: !f64,
-            without_i64: !i64,
-            demands_f32: extras.demands_f32,
-            demands_f64: extras.demands_f64,
-            ..variants
-        },
+        variants: Variants { without_f64: !f64, without_i64: !i64, ..extras.demanded(variants) },
         self_test: (0, 0),
     }
 }

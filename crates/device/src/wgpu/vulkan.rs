@@ -3,7 +3,7 @@
 //!
 //! Everything unsafe about talking to Vulkan directly is in this file; nothing here runs work.
 
-use rung_kernel::Demands;
+use rung_kernel::{Demands, Variants};
 use std::sync::OnceLock;
 
 /// What wgpu does not tell of an adapter.
@@ -13,6 +13,14 @@ pub(crate) struct Extras {
     pub demands_f64: Demands,
     /// Bytes of the largest heap that is local to the device.
     pub memory: Option<u64>,
+}
+
+impl Extras {
+    /// These variants, demanding what the adapter offers.
+    pub fn demanded(self, variants: Variants) -> Variants {
+        let Extras { demands_f32, demands_f64, .. } = self;
+        Variants { demands_f32, demands_f64, ..variants }
+    }
 }
 
 /// The connection to the Vulkan loader; `None` when there is no loader.

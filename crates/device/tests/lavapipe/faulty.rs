@@ -67,13 +67,10 @@ impl Faulty {
 
     fn may(&self, call: Call) -> Outcome<()> {
         let number = self.calls[call as usize].fetch_add(1, Ordering::Relaxed);
-        let failure = |code: FailureCode| Failure {
-            code,
-            text: match code {
-                FailureCode::Memory => "needs 4.0 GiB".into(),
-                FailureCode::Lost => "device retired: told to".into(),
-                _ => "told to fail".into(),
-            },
+        let failure = |code: FailureCode| match code {
+            FailureCode::Memory => Failure { code, text: "needs 4.0 GiB".into() },
+            FailureCode::Lost => Failure::retired("told to"),
+            _ => Failure { code, text: "told to fail".into() },
         };
         if self.lost.load(Ordering::Relaxed) > 0 {
             return Err(failure(FailureCode::Lost));
