@@ -197,3 +197,20 @@ fn single(value: &Value, keep: Option<&Ladder>) -> Value {
         other => other.clone(),
     }
 }
+
+/// Floor and rates of a card with memory of its own, of one that shares the processor's, and thresholds of
+/// one whose driver has no pool.
+#[test]
+fn a_card_has_the_costs_of_its_memory() {
+    let of = |integrated, pooled| {
+        let mut info = card::device().info().clone();
+        (info.binding, info.integrated, info.pooled) = ("cuda", integrated, pooled);
+        let costs = rung_ops::costs::device_costs(&info);
+        (costs.floor, costs.up, costs.product, costs.thresholds.map, costs.thresholds.product)
+    };
+    let (own, shared) = ([0.1e-6, 0.5e-6], [0.34e-6, 4e-6]);
+    assert_eq!(of(false, true), (20.0, 12e3, own, Some(1 << 14), Some(1 << 17)));
+    assert_eq!(of(true, true), (16.0, 30e3, shared, Some(1 << 14), Some(1 << 17)));
+    assert_eq!(of(false, false), (20.0, 12e3, own, Some(1 << 16), Some(1 << 21)));
+    assert_eq!(of(true, false), (16.0, 30e3, shared, Some(1 << 16), Some(1 << 21)));
+}

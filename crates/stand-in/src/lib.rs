@@ -1,18 +1,24 @@
 //! What stands in for `libcuda.so.1` in tests: the functions that Rung's binding calls, over memory of
 //! the process and the PTX interpreter. What card it shows, and which call fails, is said by variables of
 //! the environment (`settings`); a test puts the library under the driver's name into a folder of
-//! `LD_LIBRARY_PATH`, so that a whole program takes the whole way.
+//! `LD_LIBRARY_PATH`, so that a whole program takes the whole way. Work is queued, and done when somebody
+//! waits for it (`streams`).
 //!
 //! The functions check what they are given as far as the driver does; pointers are trusted, as there.
 #![allow(clippy::missing_safety_doc, reason = "NVIDIA's reference says it of each function")]
 
 mod machine;
 mod settings;
+mod streams;
 
-use machine::{Code, INVALID_DEVICE, INVALID_VALUE, Machine, NAMES, NO_DEVICE, NOT_FOUND};
+use machine::{
+    Code, INVALID_DEVICE, INVALID_VALUE, Machine, NAMES, NO_DEVICE, NOT_FOUND, UNWRITTEN,
+};
 use settings::Settings;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
+use streams::{Goal, Source, Work};
 
 type Handle = *mut c_void;
 
@@ -20,6 +26,8 @@ type Handle = *mut c_void;
 const WORDS: usize = 64;
 /// Threads that a multiprocessor runs at a time: few, so that kernels of small tests walk.
 const THREADS: i32 = 1024;
+/// The flag of a stream that is not in order with the default one.
+const NON_BLOCKING: u32 = 1;
 /// Options of the compiler that are heeded.
 const ERROR_LOG: i32 = 5;
 const ERROR_LOG_BYTES: i32 = 6;
@@ -30,10 +38,16 @@ fn machine() -> MutexGuard<'static, Machine> {
     machine.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Makes a call, unless it is to fail.
-fn call(function: &str, work: impl FnOnce(&mut Machine) -> Result<(), Code>) -> Code {
+/// Makes a call of an exported name, unless the function is to fail.
+fn call(name: &str, function: &str, work: impl FnOnce(&mut Machine) -> Result<(), Code>) -> Code {
     let mut machine = machine();
     let outcome = machine.enter(function).and_then(|()| work(&mut machine));
+    if let Some(path) = &machine.settings.record {
+        let line = format!("{name}{}\n", machine.detail);
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| std::io::Write::write_all(&mut file, line.as_bytes()))
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
     outcome.err().unwrap_or(0)
 }
 
@@ -58,7 +72,7 @@ macro_rules! exported {
             #[allow(non_snake_case, unused_unsafe, reason = "the driver's names; not all use pointers")]
             pub unsafe extern "system" fn $name($($argument: $type),*) -> Code {
                 // SAFETY: pointers are those of the caller, who keeps to the driver's reference.
-                call($plain, |$machine| unsafe { $body })
+                call(stringify!($name), $plain, |$machine| unsafe { $body })
             }
         )*
     };
@@ -105,16 +119,17 @@ exported! {
     cuDevicePrimaryCtxRetain as "cuDevicePrimaryCtxRetain" (at: *mut Handle, device: i32) |_machine|
         give(at, (0x1000 + device as usize) as Handle);
     cuDevicePrimaryCtxRelease_v2 as "cuDevicePrimaryCtxRelease" (_device: i32) |_machine| Ok(());
+    cuDevicePrimaryCtxRelease as "cuDevicePrimaryCtxRelease" (_device: i32) |_machine| Ok(());
     cuCtxSetCurrent as "cuCtxSetCurrent" (_context: Handle) |_machine| Ok(());
     cuMemGetInfo_v2 as "cuMemGetInfo" (free: *mut usize, all: *mut usize) |machine|
         give(free, machine.free_memory()).and_then(|()| give(all, machine.settings.memory));
     cuMemAlloc_v2 as "cuMemAlloc" (at: *mut u64, bytes: usize) |machine|
-        machine.allocate(bytes).and_then(|address| give(at, address));
-    cuMemFree_v2 as "cuMemFree" (address: u64) |machine| machine.free(address);
-    cuMemAllocAsync as "cuMemAllocAsync" (at: *mut u64, bytes: usize, _stream: Handle) |machine|
-        machine.allocate(bytes).and_then(|address| give(at, address));
-    cuMemFreeAsync as "cuMemFreeAsync" (address: u64, _stream: Handle) |machine|
-        machine.free(address);
+        machine.allocate(bytes, None).and_then(|address| give(at, address));
+    cuMemFree_v2 as "cuMemFree" (address: u64) |machine| machine.free(address, None);
+    cuMemAllocAsync as "cuMemAllocAsync" (at: *mut u64, bytes: usize, stream: Handle) |machine|
+        machine.allocate(bytes, Some(stream as usize)).and_then(|address| give(at, address));
+    cuMemFreeAsync as "cuMemFreeAsync" (address: u64, stream: Handle) |machine|
+        machine.free(address, Some(stream as usize));
     cuDeviceGetDefaultMemPool as "cuDeviceGetDefaultMemPool" (at: *mut Handle, _device: i32) |_machine|
         give(at, 0x2000 as Handle);
     cuMemPoolSetAttribute as "cuMemPoolSetAttribute"
@@ -125,41 +140,64 @@ exported! {
         host().push((Box::into_raw(memory) as *mut u8 as usize, bytes));
         give(at, host().last().map_or(std::ptr::null_mut(), |(at, _)| *at as Handle))
     };
-    cuMemFreeHost as "cuMemFreeHost" (at: Handle) |_machine| {
+    cuMemFreeHost as "cuMemFreeHost" (at: Handle) |machine| {
+        let done = machine.run(Goal::Everything);
         let mut held = host();
         let place = held.iter().position(|(start, _)| *start == at as usize).ok_or(INVALID_VALUE)?;
         let (start, bytes) = held.swap_remove(place);
         drop(Box::from_raw(std::ptr::slice_from_raw_parts_mut(start as *mut u8, bytes)));
-        Ok(())
+        done
     };
     cuMemcpyHtoDAsync_v2 as "cuMemcpyHtoDAsync"
-        (to: u64, from: *const c_void, bytes: usize, _stream: Handle) |machine| {
-        let to = machine.bytes(to, bytes)?;
-        to.copy_from_slice(std::slice::from_raw_parts(from.cast(), bytes));
-        Ok(())
+        (to: u64, from: *const c_void, bytes: usize, stream: Handle) |machine| {
+        let pinned = is_pinned(from as usize, bytes);
+        let _ = write!(machine.detail, " {bytes} {}", if pinned { "pinned" } else { "pageable" });
+        let from = match pinned {
+            true => Source::Pinned(from as usize),
+            false => Source::Staged(std::slice::from_raw_parts(from.cast(), bytes).to_vec()),
+        };
+        machine.push(stream as usize, Work::Up { to, from, bytes })
     };
     cuMemcpyDtoHAsync_v2 as "cuMemcpyDtoHAsync"
-        (to: *mut c_void, from: u64, bytes: usize, _stream: Handle) |machine| {
-        let from = machine.bytes(from, bytes)?;
-        std::slice::from_raw_parts_mut(to.cast::<u8>(), bytes).copy_from_slice(from);
+        (to: *mut c_void, from: u64, bytes: usize, stream: Handle) |machine| {
+        let pinned = is_pinned(to as usize, bytes);
+        let _ = write!(machine.detail, " {bytes} {}", if pinned { "pinned" } else { "pageable" });
+        machine.push(stream as usize, Work::Down { to: to as usize, from, bytes })?;
+        std::slice::from_raw_parts_mut(to.cast::<u8>(), bytes).fill(UNWRITTEN);
         Ok(())
     };
     cuMemsetD8Async as "cuMemsetD8Async"
-        (to: u64, byte: u8, bytes: usize, _stream: Handle) |machine| {
-        machine.bytes(to, bytes)?.fill(byte);
-        Ok(())
+        (to: u64, byte: u8, bytes: usize, stream: Handle) |machine|
+        machine.push(stream as usize, Work::Fill { to, byte, bytes });
+    cuStreamCreate as "cuStreamCreate" (at: *mut Handle, flags: u32) |machine|
+        give(at, machine.streams.create(flags & NON_BLOCKING == 0) as Handle);
+    cuStreamSynchronize as "cuStreamSynchronize" (stream: Handle) |machine| {
+        machine.streams.known(stream as usize)?;
+        machine.run(Goal::Stream(stream as usize))
     };
-    cuStreamCreate as "cuStreamCreate" (at: *mut Handle, _flags: u32) |_machine|
-        give(at, 0x3000 as Handle);
-    cuStreamSynchronize as "cuStreamSynchronize" (_stream: Handle) |_machine| Ok(());
     cuStreamWaitEvent as "cuStreamWaitEvent"
-        (_stream: Handle, _event: Handle, _flags: u32) |_machine| Ok(());
+        (stream: Handle, event: Handle, _flags: u32) |machine| {
+        match machine.streams.ticket(event as usize)? {
+            Some(ticket) => machine.streams.push(stream as usize, Work::Wait(ticket)),
+            None => Ok(()),
+        }
+    };
     cuStreamDestroy_v2 as "cuStreamDestroy" (_stream: Handle) |_machine| Ok(());
-    cuEventCreate as "cuEventCreate" (at: *mut Handle, _flags: u32) |_machine|
-        give(at, 0x4000 as Handle);
-    cuEventRecord as "cuEventRecord" (_event: Handle, _stream: Handle) |_machine| Ok(());
-    cuEventSynchronize as "cuEventSynchronize" (_event: Handle) |_machine| Ok(());
-    cuEventDestroy_v2 as "cuEventDestroy" (_event: Handle) |_machine| Ok(());
+    cuStreamDestroy as "cuStreamDestroy" (_stream: Handle) |_machine| Ok(());
+    cuEventCreate as "cuEventCreate" (at: *mut Handle, _flags: u32) |machine|
+        give(at, machine.streams.create_event() as Handle);
+    cuEventRecord as "cuEventRecord" (event: Handle, stream: Handle) |machine|
+        machine.streams.record(event as usize, stream as usize);
+    cuEventSynchronize as "cuEventSynchronize" (event: Handle) |machine| {
+        match machine.streams.ticket(event as usize)? {
+            Some(ticket) => machine.run(Goal::Ticket(ticket)),
+            None => Ok(()),
+        }
+    };
+    cuEventDestroy_v2 as "cuEventDestroy" (event: Handle) |machine|
+        machine.streams.destroy_event(event as usize);
+    cuEventDestroy as "cuEventDestroy" (event: Handle) |machine|
+        machine.streams.destroy_event(event as usize);
     cuModuleLoadDataEx as "cuModuleLoadDataEx"
         (at: *mut Handle, image: *const c_void, count: u32, options: *mut i32, values: *mut Handle)
         |machine| {
@@ -180,7 +218,11 @@ exported! {
             false => Err(NOT_FOUND),
         }
     };
-    cuModuleUnload as "cuModuleUnload" (module: Handle) |machine| machine.unload(module as usize);
+    cuModuleUnload as "cuModuleUnload" (module: Handle) |machine| {
+        // As the driver, which frees the kernel's memory with it.
+        let done = machine.run(Goal::Everything);
+        machine.unload(module as usize).and(done)
+    };
     cuOccupancyMaxActiveBlocksPerMultiprocessor as "cuOccupancyMaxActiveBlocksPerMultiprocessor"
         (at: *mut i32, function: Handle, threads: i32, _shared: usize) |machine| {
         machine.program(function as usize)?;
@@ -198,11 +240,11 @@ exported! {
         threads_y: u32,
         threads_z: u32,
         _shared: u32,
-        _stream: Handle,
+        stream: Handle,
         arguments: *mut Handle,
         _extra: *mut Handle
     ) |machine| {
-        let program = machine.program(function as usize)?;
+        let program = machine.program(function as usize)?.clone();
         if program.group() != [threads_x, threads_y, threads_z] {
             return Err(INVALID_VALUE);
         }
@@ -211,8 +253,18 @@ exported! {
         let number = |k: usize| argument(k).cast::<u64>().read();
         let buffers: Vec<(u64, u64)> = (0..count).map(|k| (number(k), number(count + k))).collect();
         let words = std::slice::from_raw_parts(argument(2 * count).cast::<u32>(), WORDS).to_vec();
-        machine.launch(function as usize, [groups_x, groups_y, groups_z], &buffers, &words)
+        let groups = [groups_x, groups_y, groups_z];
+        let outcome =
+            machine.push(stream as usize, Work::Launch { program, groups, buffers, words });
+        let queued = machine.streams.launches;
+        let _ = write!(machine.detail, " groups {groups:?} threads {threads_x} queued {queued}");
+        outcome
     };
+}
+
+/// Whether these bytes are memory that was given out pinned.
+fn is_pinned(at: usize, bytes: usize) -> bool {
+    host().iter().any(|(start, count)| *start <= at && at + bytes <= start + count)
 }
 
 /// Host memory that was given out: address and bytes.

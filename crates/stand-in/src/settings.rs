@@ -1,6 +1,7 @@
 //! What a test wants of the stand-in, from the environment of the process that opens it.
 
 use rung_ptx_interpreter::Order;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A call that fails.
@@ -12,27 +13,39 @@ pub struct Fault {
     pub call: u64,
     /// What it returns.
     pub code: i32,
-    /// Every call of everything fails from then on.
-    pub sticky: bool,
+    pub when: When,
 }
 
-/// `cuMemAllocAsync:3:2`, `cuLaunchKernel:5:700:sticky`.
+/// How a fault shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// This one call returns it.
+    Once,
+    /// Every call of everything does from then on.
+    Sticky,
+    /// The call succeeds; what it queued fails when its turn comes, and everything from then on.
+    Late,
+}
+
+/// `cuMemAllocAsync:3:2`, `cuLaunchKernel:5:700:sticky`, `cuLaunchKernel:5:700:late`.
 impl FromStr for Fault {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Fault, String> {
-        let bad = || format!("STAND_IN_FAULT: expected FUNCTION:CALL:CODE[:sticky], got {text}");
+        let bad =
+            || format!("STAND_IN_FAULT: expected FUNCTION:CALL:CODE[:sticky|:late], got {text}");
         let parts: Vec<&str> = text.split(':').collect();
-        let (function, call, code, sticky) = match parts[..] {
-            [function, call, code] => (function, call, code, false),
-            [function, call, code, "sticky"] => (function, call, code, true),
+        let (function, call, code, when) = match parts[..] {
+            [function, call, code] => (function, call, code, When::Once),
+            [function, call, code, "sticky"] => (function, call, code, When::Sticky),
+            [function, call, code, "late"] => (function, call, code, When::Late),
             _ => return Err(bad()),
         };
         Ok(Fault {
             function: function.to_string(),
             call: call.parse().map_err(|_| bad())?,
             code: code.parse().map_err(|_| bad())?,
-            sticky,
+            when,
         })
     }
 }
@@ -57,13 +70,20 @@ pub struct Settings {
     /// In which order its tensor cores add products of doubles.
     pub doubles: Order,
     pub fault: Option<Fault>,
+    /// In which order streams take turns: 0 for as little as is needed.
+    pub seed: u64,
+    /// A file that gets a line for each call: its name and what it is about.
+    pub record: Option<PathBuf>,
 }
 
 impl Settings {
-    /// From the variables `STAND_IN_...`.
+    /// From the variables `STAND_IN_...`; what cannot be read ends the process, so that no test passes
+    /// for want of what it asks for.
     pub fn of_environment() -> Settings {
         fn number<T: FromStr>(name: &str, default: T) -> T {
-            std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+            let text = std::env::var(name).ok();
+            let read = |text: String| text.parse().unwrap_or_else(|_| panic!("{name}: {text}"));
+            text.map_or(default, read)
         }
         Settings {
             cards: number("STAND_IN_CARDS", 1),
@@ -74,7 +94,12 @@ impl Settings {
             multiprocessors: number("STAND_IN_MULTIPROCESSORS", 2),
             integrated: number("STAND_IN_INTEGRATED", 0) != 0,
             doubles: number("STAND_IN_DOUBLES", Order::default()),
-            fault: std::env::var("STAND_IN_FAULT").ok().and_then(|text| text.parse().ok()),
+            fault: std::env::var("STAND_IN_FAULT").ok().map(|text| match text.parse() {
+                Ok(fault) => fault,
+                Err(text) => panic!("{text}"),
+            }),
+            seed: number("STAND_IN_SEED", 0),
+            record: std::env::var_os("STAND_IN_RECORD").map(PathBuf::from),
         }
     }
 }
@@ -86,7 +111,7 @@ mod tests {
     #[test]
     fn faults_are_read() {
         let fault: Fault = "cuLaunchKernel:5:700:sticky".parse().unwrap();
-        assert_eq!((fault.call, fault.code, fault.sticky), (5, 700, true));
+        assert_eq!((fault.call, fault.code, fault.when), (5, 700, When::Sticky));
         assert!("cuLaunchKernel:5".parse::<Fault>().is_err());
     }
 }

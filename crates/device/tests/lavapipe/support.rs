@@ -1,8 +1,7 @@
 //! The device all tests share, and running one launch.
 
 use bytemuck::Pod;
-use rung_base::DeviceChoice;
-use rung_device::{Device, probe};
+use rung_device::Device;
 use rung_kernel::Launch;
 use rung_kernel::product::Tile;
 use std::sync::{Arc, OnceLock};
@@ -15,14 +14,7 @@ pub const DOUBLES: &[Tile] = &[Tile::Each];
 
 pub fn device() -> &'static Arc<dyn Device> {
     static DEVICE: OnceLock<Arc<dyn Device>> = OnceLock::new();
-    DEVICE.get_or_init(|| {
-        probe(&DeviceChoice::Named("llvmpipe".to_string())).unwrap_or_else(|reason| {
-            panic!(
-                "these tests run on Mesa's lavapipe; on Debian: \
-                 apt-get install libvulkan1 mesa-vulkan-drivers ({reason})"
-            )
-        })
-    })
+    DEVICE.get_or_init(crate::card::device)
 }
 
 /// Runs one launch over these operands and reads back `output` elements.
