@@ -24,12 +24,12 @@ const PROGRAM: &str = r#"
   (print (la:argmax x :axis 1)))
 "#;
 
-/// The stand-in's file, without the function of this name.
-fn library(folder: &Folder, without: Option<&str>) -> String {
+/// The stand-in's file, without the functions of these names.
+fn library(folder: &Folder, without: &[&str]) -> String {
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().unwrap().join("librung_stand_in.so");
     let mut bytes = std::fs::read(&built).unwrap_or_else(|e| panic!("{}: {e}", built.display()));
-    if let Some(name) = without {
+    for name in without {
         // Another first letter in the table of names: the loader finds it no more.
         let name = [b"\0", name.as_bytes(), b"\0"].concat();
         let places = 0..bytes.len() - name.len();
@@ -63,10 +63,17 @@ fn prepared() -> (Folder, String) {
 #[test]
 fn a_program_runs_on_the_card_to_the_same_bits() {
     let (folder, wanted) = prepared();
-    let driver = library(&folder, None);
-    for card in [&[][..], &[("STAND_IN_POOLS", "0")], &[("STAND_IN_INTEGRATED", "1")]] {
+    let driver = library(&folder, &[]);
+    // Streams go on as little as somebody waits for, or as the seed says.
+    for card in [
+        &[][..],
+        &[("STAND_IN_POOLS", "0")],
+        &[("STAND_IN_INTEGRATED", "1")],
+        &[("STAND_IN_SEED", "1")],
+        &[("STAND_IN_SEED", "2"), ("STAND_IN_POOLS", "0")],
+    ] {
         let there = run_on(&folder, &driver, card, &["work.lisp", "--gpu", "--explain=json"]);
-        assert_eq!(there.out, wanted, "{}", there.err);
+        assert_eq!(there.out, wanted, "{card:?}: {}", there.err);
         let json: serde_json::Value = serde_json::from_str(there.err.trim()).unwrap();
         let rows = json["calls"].as_array().unwrap();
         let on_card = rows.iter().filter(|row| row["rung"] == "device").count();
@@ -97,7 +104,7 @@ const PRODUCTS: &str = r#"
 fn products_run_on_tensor_cores_where_they_are_asked_for() {
     let folder = Folder::new();
     folder.file("products.lisp", PRODUCTS);
-    let driver = library(&folder, None);
+    let driver = library(&folder, &[]);
     let here = ran(rung(&folder).arg("products.lisp").output().unwrap()).out;
     let numbers = |text: &str| -> Vec<f64> {
         text.split_whitespace().map(|x| x.replace('d', "e").parse().unwrap()).collect()
@@ -127,7 +134,7 @@ fn products_run_on_tensor_cores_where_they_are_asked_for() {
 fn products_of_doubles_run_on_tensor_cores_that_have_their_bits() {
     let folder = Folder::new();
     folder.file("products.lisp", &PRODUCTS.replace("'single-float", "'double-float"));
-    let driver = library(&folder, None);
+    let driver = library(&folder, &[]);
     let here = ran(rung(&folder).arg("products.lisp").output().unwrap()).out;
     for (order, explained) in [
         ("ascending", "device f64 on tensor cores"),
@@ -148,44 +155,142 @@ fn products_of_doubles_run_on_tensor_cores_that_have_their_bits() {
     assert!(doctor.out.contains(found), "{}", doctor.out);
 }
 
+/// What `rung doctor` says about its samples on the card: passed, all, and the rest of the line.
+fn self_test(folder: &Folder, driver: &str, card: &[(&str, &str)]) -> (u32, u32, String) {
+    let doctor = run_on(folder, driver, card, &["doctor", "--device=cuda:0"]);
+    assert_eq!(doctor.err, "");
+    let line = doctor.out.lines().find(|line| line.contains("Stand-in 0")).unwrap();
+    let tested = line.rsplit("self-test ").next().unwrap();
+    let (passed, rest) = tested.split_once('/').unwrap();
+    let all: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    (passed.parse().unwrap(), all.parse().unwrap(), line.to_string())
+}
+
 /// What `rung doctor` tests: the samples of every operation with a kernel, bit for bit.
 #[test]
 fn every_operation_gives_the_definition_s_bits_on_the_card() {
     let folder = Folder::new();
-    let driver = library(&folder, None);
-    let doctor = run_on(&folder, &driver, &[], &["doctor", "--device=cuda:0"]);
-    let line = doctor.out.lines().find(|line| line.contains("Stand-in 0")).unwrap();
-    let tested = line.rsplit("self-test ").next().unwrap();
-    let (passed, all) = tested.split_once('/').unwrap();
-    assert_eq!(passed, all, "{line}");
-    assert!(all.parse::<u32>().unwrap() >= 150, "{line}");
+    let driver = library(&folder, &[]);
+    let (passed, all, line) = self_test(&folder, &driver, &[]);
+    assert!(passed == all && all >= 150, "{line}");
     assert!(line.contains("[ok]") && line.contains("rounding 37/37"), "{line}");
-    assert_eq!(doctor.err, "");
 }
 
+/// A decline of a call that failed on the card is no pass.
 #[test]
-fn a_driver_without_a_function_serves_the_rest_or_declines() {
+fn an_operation_whose_kernel_is_refused_fails_the_self_test() {
+    let folder = Folder::new();
+    let driver = library(&folder, &[]);
+    let card = [("STAND_IN_FAULT", "cuModuleLoadDataEx:3:218")];
+    let (passed, all, line) = self_test(&folder, &driver, &card);
+    assert_eq!(passed + 1, all, "{line}");
+    assert!(line.contains(" failed: kernel ") && line.contains("[fail]"), "{line}");
+    assert!(line.contains("CUDA_ERROR_INVALID_PTX (218)"), "{line}");
+}
+
+/// Without these no card can be used, which is seen before or in its first test.
+const NEEDED: [&str; 13] = [
+    "cuInit",
+    "cuDeviceGetCount",
+    "cuDeviceGet",
+    "cuDeviceGetName",
+    "cuDeviceTotalMem_v2",
+    "cuDeviceGetAttribute",
+    "cuDevicePrimaryCtxRetain",
+    "cuCtxSetCurrent",
+    "cuStreamCreate",
+    "cuStreamSynchronize",
+    "cuMemAllocAsync",
+    "cuMemsetD8Async",
+    "cuMemcpyDtoHAsync_v2",
+];
+const NEEDED_BY_THE_TEST: [&str; 7] = [
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuLaunchKernel",
+    "cuMemcpyHtoDAsync_v2",
+    "cuModuleGetFunction",
+    "cuModuleLoadDataEx",
+];
+
+#[test]
+fn a_driver_without_a_function_serves_the_rest_or_says_which() {
     let (folder, wanted) = prepared();
     let names = exported(&folder);
     assert!(names.len() >= 36, "{names:?}");
+    let needed = NEEDED.iter().chain(&NEEDED_BY_THE_TEST);
+    assert!(needed.into_iter().all(|name| names.iter().any(|known| known == name)));
     for name in names {
-        let driver = library(&folder, Some(&name));
+        let driver = library(&folder, &[&name]);
         let there = run_on(&folder, &driver, &[], &["work.lisp", "--gpu"]);
         let said = format!("without {name}: {}{}", there.out, there.err);
         assert_eq!((there.code, &there.out), (Some(0), &wanted), "{said}");
-        assert!(!there.err.contains("panicked") && there.err.lines().count() <= 1, "{said}");
+        let step = match name.as_str() {
+            name if NEEDED.contains(&name) => "CUDA driver",
+            name if NEEDED_BY_THE_TEST.contains(&name) => "self-test",
+            _ => {
+                assert_eq!(there.err, "", "{said}");
+                continue;
+            }
+        };
+        let text = format!(
+            "rung: warning: --gpu: {step}: the driver (for CUDA 12.4) has no {name}; running without it.\n"
+        );
+        assert_eq!(there.err, text, "{said}");
     }
-    let driver = library(&folder, Some("cuCtxSetCurrent"));
-    let there = run_on(&folder, &driver, &[], &["work.lisp", "--gpu"]);
-    let text = "rung: warning: --gpu: CUDA driver: the driver (for CUDA 12.4) has no cuCtxSetCurrent; \
+    // What only waits of one stream for the other need is a decline of the calls that wait.
+    let driver = library(&folder, &["cuStreamWaitEvent"]);
+    let there = run_on(&folder, &driver, &[], &["work.lisp", "--gpu", "--on-decline=warn"]);
+    let text = "la:matmul on the device: the driver (for CUDA 12.4) has no cuStreamWaitEvent\n";
+    assert!(there.out == wanted && there.err.contains(text), "{}", there.err);
+}
+
+/// What came with a later driver is named with the version of the one that is there; what has an
+/// older name is found under that.
+#[test]
+fn an_old_driver_is_named_by_its_version_and_serves_under_its_older_names() {
+    let (folder, wanted) = prepared();
+    let old = [("STAND_IN_VERSION", "10020")];
+    let driver = library(&folder, &["cuEventRecord"]);
+    let there = run_on(&folder, &driver, &old, &["work.lisp", "--gpu"]);
+    let text = "rung: warning: --gpu: self-test: the driver (for CUDA 10.2) has no cuEventRecord; \
                 running without it.\n";
-    assert_eq!(there.err, text);
+    assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), text));
+    let driver = library(&folder, &["cuEventRecord", "cuDriverGetVersion"]);
+    let there = run_on(&folder, &driver, &old, &["work.lisp", "--gpu"]);
+    assert_eq!(there.err, text.replace("for CUDA 10.2", "of unknown version"));
+    // Before CUDA 11.2 there were no pools, and these three had their first names only.
+    let without = [
+        "cuMemAllocAsync",
+        "cuMemFreeAsync",
+        "cuDeviceGetDefaultMemPool",
+        "cuMemPoolSetAttribute",
+        "cuMemPoolTrimTo",
+        "cuStreamDestroy_v2",
+        "cuEventDestroy_v2",
+        "cuDevicePrimaryCtxRelease_v2",
+    ];
+    let driver = library(&folder, &without);
+    let record = folder.0.join("record");
+    let card = [old[0], ("STAND_IN_POOLS", "0"), ("STAND_IN_RECORD", record.to_str().unwrap())];
+    let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
+    assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), ""));
+    let calls = std::fs::read_to_string(record).unwrap();
+    for name in ["cuStreamDestroy", "cuEventDestroy", "cuDevicePrimaryCtxRelease", "cuMemAlloc_v2"]
+    {
+        let count = calls.lines().filter(|line| line.split(' ').next() == Some(name)).count();
+        assert!(count > 0, "{name} was not called");
+    }
+    let words = ["-e", "(print (rung:devices))", "--device=cuda:0"];
+    let shown = run_on(&folder, &driver, &old, &words);
+    assert!(shown.out.contains(":DRIVER \"CUDA 10.2\""), "{}", shown.out);
 }
 
 /// The functions of the stand-in.
 fn exported(folder: &Folder) -> Vec<String> {
     use object::{Object, ObjectSymbol};
-    let path = library(folder, None);
+    let path = library(folder, &[]);
     let bytes = std::fs::read(format!("{path}/libcuda.so.1")).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
     let names = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
@@ -196,7 +301,7 @@ fn exported(folder: &Folder) -> Vec<String> {
 #[test]
 fn a_card_that_cannot_be_used_says_why() {
     let (folder, wanted) = prepared();
-    let driver = library(&folder, None);
+    let driver = library(&folder, &[]);
     let cases: [(&str, &str, &str); 5] = [
         ("STAND_IN_CARDS", "0", "no CUDA device"),
         ("STAND_IN_CAPABILITY", "70", "compute capability 7.0 is below 7.5"),
@@ -225,31 +330,108 @@ fn a_card_that_cannot_be_used_says_why() {
     let text = "no adapter named cuda:3; found: cuda:0 (Stand-in 0)";
     assert_eq!(absent.code, Some(4));
     assert!(absent.err.contains(text), "{}", absent.err);
-    let hidden = [("CUDA_VISIBLE_DEVICES", "")];
-    let hidden = run_on(&folder, &driver, &hidden, &["work.lisp", "--gpu"]);
-    assert!(hidden.err.contains("hidden by CUDA_VISIBLE_DEVICES"), "{}", hidden.err);
+    for list in ["", " "] {
+        let hidden = [("CUDA_VISIBLE_DEVICES", list)];
+        let hidden = run_on(&folder, &driver, &hidden, &["work.lisp", "--gpu"]);
+        let text = "rung: warning: --gpu: hidden by CUDA_VISIBLE_DEVICES; running without it.\n";
+        assert_eq!(hidden.err, text);
+    }
     let second = [("STAND_IN_CARDS", "2")];
     let second = run_on(&folder, &driver, &second, &["work.lisp", "--device=cuda:1"]);
     assert_eq!((second.out, second.err.as_str()), (wanted, ""));
 }
 
+/// A function, what it returns, whether the card has pools, and the calls after which something is said.
+type Failing = (&'static str, i32, &'static str, &'static [(u32, &'static str)]);
+
+/// Once a card is open an allocation that fails once is made again, and a machine without pinned memory
+/// copies without it: nothing is to be said.
+const FAILING: [Failing; 4] = [
+    ("cuMemAllocAsync", 2, "1", OUT_OF_MEMORY),
+    ("cuMemAlloc", 2, "0", OUT_OF_MEMORY),
+    ("cuModuleLoadDataEx", 218, "1", REFUSED),
+    ("cuMemHostAlloc", 2, "1", &[]),
+];
+
+const OUT_OF_MEMORY: &[(u32, &str)] = &[
+    (1, "rung: warning: --gpu: CUDA driver: out of memory: needs 4 KiB; running without it.\n"),
+    (2, "rung: warning: --gpu: self-test: needs 32 KiB; running without it.\n"),
+    (3, "rung: warning: --gpu: self-test: needs 32 KiB; running without it.\n"),
+    (5, "rung: warning: --gpu: self-test: needs 608 KiB; running without it.\n"),
+    (8, "rung: warning: --gpu: self-test: needs 16 KiB; running without it.\n"),
+];
+
+const REFUSED: &[(u32, &str)] = &[
+    (
+        1,
+        "--gpu: self-test: kernel self-test f64: CUDA_ERROR_INVALID_PTX (218); running without it.\n",
+    ),
+    (
+        2,
+        "--gpu: self-test: kernel self-test f32: CUDA_ERROR_INVALID_PTX (218); running without it.\n",
+    ),
+    (3, "work.lisp:6:18: la:exp on the device: kernel map exp f32: CUDA_ERROR_INVALID_PTX (218)\n"),
+    (
+        5,
+        "la:sum on the device: kernel fold sum f64 as f32 to f64 rest: CUDA_ERROR_INVALID_PTX (218)\n",
+    ),
+    (8, "kernel broadcast div  f32 f32 number to f32: CUDA_ERROR_INVALID_PTX (218)\n"),
+    (
+        13,
+        "la:norm on the device: kernel fold norm f64 as f64 to f64 rest: CUDA_ERROR_INVALID_PTX (218)\n",
+    ),
+];
+
 /// Out of memory, a refused kernel or copy at any point: the same output, for everything is still here or
-/// comes home.
+/// comes home, and the decline has the driver's word.
 #[test]
 fn a_failure_at_any_point_is_a_decline() {
     let (folder, wanted) = prepared();
-    let driver = library(&folder, None);
-    for (function, code) in
-        [("cuMemAllocAsync", 2), ("cuModuleLoadDataEx", 218), ("cuMemHostAlloc", 2)]
-    {
+    let driver = library(&folder, &[]);
+    for (function, code, pools, texts) in FAILING {
         for call in [1, 2, 3, 5, 8, 13, 21] {
             let fault = format!("{function}:{call}:{code}");
-            let card = [("STAND_IN_FAULT", fault.as_str())];
-            let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
+            let card = [("STAND_IN_FAULT", fault.as_str()), ("STAND_IN_POOLS", pools)];
+            let words = ["work.lisp", "--gpu", "--on-decline=warn"];
+            let there = run_on(&folder, &driver, &card, &words);
             let said = format!("{fault}: {}{}", there.out, there.err);
             assert_eq!((there.code, &there.out), (Some(0), &wanted), "{said}");
-            assert!(!there.err.contains("panicked"), "{said}");
+            let silent = !there.err.contains("needs") && !there.err.contains("CUDA");
+            let text = texts.iter().find(|(at, _)| *at == call);
+            assert!(text.map_or(silent, |(_, text)| there.err.contains(text)), "{said}");
         }
+    }
+}
+
+/// A card that is too small for its own test, and one that is too small for the program.
+#[test]
+fn a_card_with_little_memory_serves_what_fits() {
+    let (folder, wanted) = prepared();
+    let driver = library(&folder, &[]);
+    for pools in ["1", "0"] {
+        let card = [("STAND_IN_MEMORY", "262144"), ("STAND_IN_POOLS", pools)];
+        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
+        let text = "rung: warning: --gpu: self-test: needs 608 KiB; running without it.\n";
+        assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), text));
+        let card = [("STAND_IN_MEMORY", "1048576"), ("STAND_IN_POOLS", pools)];
+        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
+        assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), ""));
+    }
+}
+
+/// A driver without a pool has higher thresholds.
+#[test]
+fn a_driver_without_a_pool_declines_more() {
+    let folder = Folder::new();
+    let driver = library(&folder, &[]);
+    let program = "(la:add (la:ones 60000) (la:ones 60000)) nil";
+    let words = ["-e", program, "--gpu", "--on-decline=warn"];
+    for (pools, text) in [
+        ("1", "not resident: moving 1.4 MiB costs more"),
+        ("0", "too small: 60,000 < 131,072 elements"),
+    ] {
+        let said = run_on(&folder, &driver, &[("STAND_IN_POOLS", pools)], &words).err;
+        assert!(said.contains(&format!("la:add on the device: {text}\n")), "{said}");
     }
 }
 
@@ -258,14 +440,55 @@ fn a_failure_at_any_point_is_a_decline() {
 #[test]
 fn a_card_that_is_lost_is_retired_with_its_driver_s_word() {
     let (folder, wanted) = prepared();
-    let driver = library(&folder, None);
-    for call in 3..=12 {
+    let driver = library(&folder, &[]);
+    // The kernel that was queued last, and whether its operands or results were nowhere else.
+    let cases = [
+        (3, "map exp f32", None),
+        (4, "fold sum f32 as f32 to f64 part", Some("6:10")),
+        (6, "broadcast . . mul . add . div chain f32 f32 f32 number number to f32", None),
+        (7, "fold sum f32 as f32 to f32", Some("7:10")),
+        (8, "product f64 f64 as f64 to f64 Middle", None),
+        (9, "rows softmax f64", None),
+        (10, "fold norm f64 as f64 to f64 part", Some("9:10")),
+        (12, "map sin f64", None),
+    ];
+    for (call, kernel, lost) in cases {
         let fault = format!("cuLaunchKernel:{call}:700:sticky");
         let card = [("STAND_IN_FAULT", fault.as_str())];
         let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
         let said = format!("{fault}: {}{}", there.out, there.err);
-        let retired = "device retired: CUDA_ERROR_ILLEGAL_ADDRESS (700)";
-        assert!(there.err.contains(retired), "{said}");
+        let cause = format!("device retired: CUDA_ERROR_ILLEGAL_ADDRESS (700) (queued: {kernel})");
+        match lost {
+            None => {
+                let text = format!("rung: warning: --gpu: {cause}; running without it.\n");
+                assert_eq!((there.code, &there.out, there.err), (Some(0), &wanted, text), "{said}");
+            }
+            Some(place) => {
+                let text = format!("error: linalg: {cause}\n --> work.lisp:{place}\n");
+                assert!(there.code == Some(1) && there.err.starts_with(&text), "{said}");
+                assert_eq!(there.err.matches("device retired").count(), 1, "{said}");
+                assert!(wanted.starts_with(&there.out), "{said}");
+            }
+        }
+    }
+}
+
+/// As a card does it: the launch is queued, and what went wrong shows at a later wait.
+#[test]
+fn a_launch_that_fails_in_the_queue_is_seen_at_the_next_wait() {
+    let (folder, wanted) = prepared();
+    let driver = library(&folder, &[]);
+    for call in 3..=13 {
+        let fault = format!("cuLaunchKernel:{call}:719:late");
+        let card = [("STAND_IN_FAULT", fault.as_str())];
+        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
+        let said = format!("{fault}: {}{}", there.out, there.err);
+        assert_eq!(
+            there.err.matches("device retired: CUDA_ERROR_LAUNCH_FAILED (719)").count(),
+            1,
+            "{said}"
+        );
+        assert_eq!(there.err.matches("device retired").count(), 1, "{said}");
         assert!(!there.err.contains("panicked") && wanted.starts_with(&there.out), "{said}");
         assert_eq!(there.code == Some(0), there.out == wanted, "{said}");
     }

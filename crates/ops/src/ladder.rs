@@ -131,6 +131,8 @@ pub struct Ladder {
     pub rungs: Narrowed,
     /// Ask only this rung, and skip its threshold: for tests and benchmarks.
     pub only: Option<Rung>,
+    /// What was said to the last call that no rung took, as may be with `only`.
+    pub refused: Declines,
 }
 
 impl Ladder {
@@ -185,6 +187,7 @@ impl Ladder {
             on_decline: None,
             rungs: Narrowed::default(),
             only: None,
+            refused: Declines::new(),
         }
     }
 
@@ -371,7 +374,13 @@ impl Ladder {
     fn run(&mut self, call: &mut Call, caller: &mut dyn Caller) -> Result<Outputs> {
         let start = self.counting.then(Instant::now);
         let mut declines = Declines::new();
-        let (rung, raw) = self.ask(call, &mut declines)?;
+        let (rung, raw) = match self.ask(call, &mut declines) {
+            Ok(done) => done,
+            Err(e) => {
+                self.refused = declines;
+                return Err(e);
+            }
+        };
         if comes_home(call, &raw) {
             raw.iter().try_for_each(Array::home)?;
         }

@@ -4,7 +4,7 @@
 use super::Mark;
 use rung::solvers;
 use rung_array::Array;
-use rung_base::Settings;
+use rung_base::{ElementType, ErrorKind, Settings};
 use rung_device::Device;
 use rung_lanes::Lanes;
 use rung_library::Library;
@@ -17,12 +17,18 @@ use std::sync::Arc;
 /// Largest sample array that the self-test uses: the whole of it takes well under a second.
 const MOST_ELEMENTS: usize = 5000;
 
+/// Codes of declines that no sample may have: something failed. The others, `device` among them, say before
+/// anything runs what a call is beyond: loops too long for an adapter, a method without kernels.
+const FAULTS: [&str; 3] = ["compile", "driver", "lost"];
+
 /// Operations tested, and the first that gave other bits, or why the rung is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tested {
     passed: usize,
     all: usize,
     wrong: Option<String>,
+    /// Samples that are too large to be run here.
+    left_out: usize,
 }
 
 impl Tested {
@@ -31,11 +37,19 @@ impl Tested {
     }
 }
 
-/// `38/38`, or `37/38 (exp is wrong)`, or `38/38 (device retired: wait failed)`.
+/// `38/38`, or `37/38 (exp is wrong)`, or `38/38 (device retired: wait failed)`, and then what was not run.
 impl fmt::Display for Tested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.passed, self.all)?;
-        self.wrong.as_ref().map_or(Ok(()), |text| write!(f, " ({text})"))
+        if let Some(text) = &self.wrong {
+            write!(f, " ({text})")?;
+        }
+        if self.left_out > 0 {
+            let plural = if self.left_out == 1 { "" } else { "s" };
+            let most = rung_ops::decline::grouped(MOST_ELEMENTS as u64);
+            write!(f, ", {} sample{plural} above {most} elements left out", self.left_out)?;
+        }
+        Ok(())
     }
 }
 
@@ -52,7 +66,8 @@ pub fn device(device: Arc<dyn Device>) -> Tested {
     tested
 }
 
-/// Every operation that has a kernel on `rung`; a call that the rung declines proves nothing.
+/// Every operation that has a kernel on `rung`. A call that the rung declines because it is beyond the
+/// rung proves nothing; one that failed there is wrong, and a device takes one of each operation at least.
 pub fn run(
     rung: Rung,
     lanes: Option<Lanes>,
@@ -71,19 +86,65 @@ pub fn run(
     for op in solvers::operations().filter(|op| has_kernel(op, rung)) {
         tested.all += 1;
         let samples = (op.samples)();
-        match samples.iter().filter(|sample| small(sample)).all(|s| right(&mut ladder, op, s)) {
-            true => tested.passed += 1,
-            false => {
-                tested.wrong.get_or_insert_with(|| format!("{} is wrong", op.name()));
+        let count = samples.len();
+        let samples: Vec<Sample> = samples.into_iter().filter(small).collect();
+        tested.left_out += count - samples.len();
+        match all_right(&mut ladder, op, samples, rung) {
+            Ok(()) => tested.passed += 1,
+            Err(wrong) => {
+                tested.wrong.get_or_insert(wrong);
             }
         }
     }
     tested
 }
 
-fn right(ladder: &mut Ladder, op: &'static Op, sample: &Sample) -> bool {
-    let outcome = ladder.call(op, sample.clone(), &mut NoCaller);
-    outcome.err().is_none_or(|error| error.kind() != rung_base::ErrorKind::BitsDiffer)
+/// Runs an operation's samples; the error says what is wrong.
+fn all_right(
+    ladder: &mut Ladder,
+    op: &'static Op,
+    samples: Vec<Sample>,
+    rung: Rung,
+) -> Result<(), String> {
+    let ran = |ladder: &Ladder| ladder.calls.counted().any(|row| row.rung == rung);
+    ladder.count_anew();
+    each_right(ladder, op, samples.clone())?;
+    if let (false, Some(t)) = (ran(ladder), op.types.first()) {
+        // Samples are of doubles for the most part, which an operation on integers does not take.
+        each_right(ladder, op, samples.iter().map(|sample| converted(sample, *t)))?;
+    }
+    match rung == Rung::Device && !ran(ladder) {
+        true => Err(format!("{} ran no sample", op.name())),
+        false => Ok(()),
+    }
+}
+
+fn each_right(
+    ladder: &mut Ladder,
+    op: &'static Op,
+    samples: impl IntoIterator<Item = Sample>,
+) -> Result<(), String> {
+    for sample in samples {
+        ladder.refused.clear();
+        let Err(error) = ladder.call(op, sample, &mut NoCaller) else { continue };
+        if error.kind() == ErrorKind::BitsDiffer {
+            return Err(format!("{} is wrong", op.name()));
+        }
+        let mut said = ladder.refused.iter();
+        if let Some((rung, fault)) = said.find(|(_, said)| FAULTS.contains(&said.code())) {
+            return Err(format!("{} failed: {}", op.name(), fault.text(*rung)));
+        }
+    }
+    Ok(())
+}
+
+/// With its arrays in this element type, where they can be.
+fn converted(sample: &Sample, t: ElementType) -> Sample {
+    let value = |value: &Value| match value {
+        Value::Array(array) => Value::Array(array.convert(t).unwrap_or_else(|_| array.clone())),
+        other => other.clone(),
+    };
+    sample.iter().map(value).collect()
 }
 
 fn small(sample: &Sample) -> bool {
