@@ -1,26 +1,42 @@
-//! What there is to see on a machine with a card, in one run of under eight minutes: the card and the
+//! What there is to see on a machine with a card, in one run of eight minutes at most: the card and the
 //! rounding of its arithmetic, every operation's samples bit for bit, the examples with and without it,
-//! what launches, transfers and units of work cost, and how that compares with PyTorch where it is
-//! installed. Needs `rung`, built with optimisation, and nothing else; says so where there is no card.
+//! products on its tensor cores within their bound, what launches, transfers and units of work cost, and how
+//! that compares with PyTorch where it is installed. Needs `rung`, built with optimisation, and nothing
+//! else; says so where there is no card. When the time is up what runs is stopped, and what is left is said.
 
+mod budget;
+
+use budget::{Budget, Missing, Ran};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::time::Instant;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-const USAGE: &str = "cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N]";
+const USAGE: &str = "cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N] [--seconds=N]";
 
-/// Programs that print the same with and without a card.
-const EXAMPLES: [&str; 5] =
-    ["digits.lisp", "gpt.lisp", "matmul.lisp", "components.lisp", "regression.lisp"];
+/// Seconds that everything may take, but for building `rung`.
+const SECONDS: u64 = 480;
+
+/// Products of singles of odd sizes, turned over and stacked, about so many rows and columns.
+const PRODUCTS: &str = "
+(defun waves (shape)
+  (la:astype (la:reshape (la:sin (la:linspace -9 9 (reduce #'* shape))) shape) 'single-float))
+(let* ((n SIZE) (a (waves (list (+ n 3) (* 2 n)))) (b (waves (list (* 2 n) (+ n 1))))
+       (s (waves (list 3 n (+ n 7)))))
+  (mapc #'rung:send (list a b s))
+  (print (la:sum (la:matmul a b)))
+  (print (la:sum (la:matmul (la:transpose b) (la:transpose a))))
+  (print (la:sum (la:matmul s (la:transpose s '(0 2 1))))))
+";
 
 /// What is asked of the run.
 struct Asked {
     device: String,
     rung: PathBuf,
-    /// Sizes of the measurements are divided by it.
-    part: String,
+    /// Sizes are divided by it, for a machine on which they would take too long.
+    part: usize,
+    seconds: u64,
 }
 
 impl Asked {
@@ -28,17 +44,28 @@ impl Asked {
         let mut asked = Asked {
             device: "cuda:0".into(),
             rung: root.join("target/release/rung"),
-            part: "1".into(),
+            part: 1,
+            seconds: SECONDS,
+        };
+        let count = |word: &str, text: &str| match text.parse() {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(format!("gpu-check: {word}: expected a count from 1 on, got {text}\n{USAGE}")),
         };
         for word in words {
             match word.split_once('=') {
                 Some(("--device", name)) => asked.device = name.into(),
                 Some(("--rung", path)) => asked.rung = path.into(),
-                Some(("--part", part)) => asked.part = part.into(),
+                Some((word @ "--part", part)) => asked.part = count(word, part)? as usize,
+                Some((word @ "--seconds", seconds)) => asked.seconds = count(word, seconds)?,
                 _ => return Err(format!("gpu-check: unknown argument {word}\n{USAGE}")),
             }
         }
         Ok(asked)
+    }
+
+    /// A size that is this one on a card.
+    fn sized(&self, size: usize, least: usize) -> usize {
+        (size / self.part).max(least)
     }
 }
 
@@ -46,8 +73,13 @@ impl Asked {
 struct Run<'a> {
     root: &'a Path,
     asked: Asked,
+    budget: Budget,
+    /// Files of this run's own.
+    folder: PathBuf,
     passed: usize,
     failed: Vec<String>,
+    /// Steps for which there was no time.
+    left: Vec<String>,
 }
 
 /// Runs everything; the text is the last line.
@@ -56,22 +88,14 @@ pub fn run(root: &Path, words: &[&str]) -> Result<String, String> {
     if !asked.rung.is_file() {
         build(root)?;
     }
-    let mut run = Run { root, asked, passed: 0, failed: Vec::new() };
-    if let Err(reason) = run.card() {
-        return Err(format!("gpu-check: no card to check: {reason}"));
-    }
-    run.examples();
-    let costs = run.costs();
-    run.speed(costs.as_deref());
-    match run.failed.is_empty() {
-        true => Ok(format!("gpu-check: {} passed, 0 failed", run.passed)),
-        false => Err(format!(
-            "gpu-check: {} passed, {} failed: {}",
-            run.passed,
-            run.failed.len(),
-            run.failed.join(", ")
-        )),
-    }
+    let folder = std::env::temp_dir().join(format!("rung-gpu-check-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let budget = Budget::new(Duration::from_secs(asked.seconds), &folder);
+    let (passed, failed, left) = Default::default();
+    let mut run = Run { root, asked, budget, folder, passed, failed, left };
+    let outcome = run.all();
+    let _ = std::fs::remove_dir_all(&run.folder);
+    outcome
 }
 
 fn build(root: &Path) -> Result<(), String> {
@@ -88,112 +112,239 @@ fn heading(text: &str) {
     println!("\n== {text}");
 }
 
+/// The line of `rung doctor` about the device, and whether it is good; the error says why there is none.
+fn card_of(doctor: &str) -> Result<bool, String> {
+    let found = doctor.lines().find(|line| line.starts_with("device") && line.contains("rounding"));
+    match found {
+        Some(line) => Ok(line.contains("[ok]")),
+        None => {
+            let said = doctor.lines().find(|line| line.contains("[fail]")).unwrap_or("no device");
+            Err(format!("gpu-check: no card to check: {}", said.trim()))
+        }
+    }
+}
+
+/// Calls on rungs whose name begins so, of what `--explain=json` wrote.
+fn calls_on(explained: &str, rung: &str) -> u64 {
+    let json = explained.find("{\"").map(|at| &explained[at..]).unwrap_or_default();
+    let json: serde_json::Value = serde_json::from_str(json.trim()).unwrap_or_default();
+    let rows = json["calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let there = rows.iter().filter(|row| row["rung"].as_str().is_some_and(|r| r.starts_with(rung)));
+    there.filter_map(|row| row["calls"].as_u64()).sum()
+}
+
 impl Run<'_> {
-    fn rung(&self, words: &[&str]) -> Result<Output, String> {
-        let mut command = Command::new(&self.asked.rung);
-        command.args(words).current_dir(self.root);
-        command.output().map_err(|e| format!("{}: {e}", self.asked.rung.display()))
+    fn all(&mut self) -> Result<String, String> {
+        self.card()?;
+        for (name, words) in self.examples() {
+            self.example(name, &words);
+        }
+        self.precision();
+        let costs = self.costs();
+        self.speed(costs.as_deref());
+        let counts = format!("gpu-check: {} passed, {} failed", self.passed, self.failed.len());
+        let failed = match self.failed.is_empty() {
+            true => String::new(),
+            false => format!(": {}", self.failed.join(", ")),
+        };
+        match self.left.is_empty() {
+            true if self.failed.is_empty() => Ok(counts),
+            true => Err(format!("{counts}{failed}")),
+            false => Err(format!(
+                "{counts}{failed}; not done within {} seconds: {}",
+                self.asked.seconds,
+                self.left.join(", ")
+            )),
+        }
     }
 
-    fn judge(&mut self, name: &str, good: bool) {
-        match good {
-            true => self.passed += 1,
-            false => self.failed.push(name.to_string()),
-        }
-        println!("{name}: {}", if good { "passed" } else { "FAILED" });
+    fn rung(&self, words: &[&str]) -> Result<Ran, Missing> {
+        self.budget.run(Command::new(&self.asked.rung).args(words).current_dir(self.root))
+    }
+
+    /// The same on the device.
+    fn there(&self, words: &[&str]) -> Result<Ran, Missing> {
+        let device = format!("--device={}", self.asked.device);
+        // Before the words of the program.
+        let (before, after) = words.split_at(1);
+        self.rung(&[before, &[device.as_str()], after].concat())
+    }
+
+    /// Counts a step by what it shows, or why there is nothing of it.
+    fn judge(&mut self, name: &str, good: Result<bool, Missing>) {
+        let said = match good {
+            Ok(true) => {
+                self.passed += 1;
+                "passed".to_string()
+            }
+            Err(Missing::Time) => {
+                self.left.push(name.to_string());
+                "not done: the time is up".to_string()
+            }
+            other => {
+                self.failed.push(name.to_string());
+                let why = if let Err(Missing::Start(why)) = other { why } else { String::new() };
+                format!("FAILED {why}").trim_end().to_string()
+            }
+        };
+        println!("{name}: {said}");
     }
 
     /// The card, its rounding, and every operation's samples on it, bit for bit.
     fn card(&mut self) -> Result<(), String> {
         heading("card, rounding, every operation bit for bit (rung doctor)");
-        let device = format!("--device={}", self.asked.device);
-        let output = self.rung(&["doctor", &device])?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        print!("{text}");
-        let found =
-            text.lines().find(|line| line.starts_with("device") && line.contains("rounding"));
-        match found {
-            Some(line) => {
-                let good = line.contains("[ok]");
-                self.judge("rounding and operations", good);
-                Ok(())
+        const NAME: &str = "rounding and operations";
+        match self.there(&["doctor"]) {
+            Ok(ran) => {
+                print!("{}", ran.out);
+                let good = card_of(&ran.out)?;
+                self.judge(NAME, Ok(good));
             }
-            None => {
-                let said = text.lines().find(|line| line.contains("[fail]")).unwrap_or("no device");
-                Err(said.trim().to_string())
+            Err(missing) => self.judge(NAME, Err(missing)),
+        }
+        Ok(())
+    }
+
+    /// Programs that print the same with and without a card, large enough that one is used.
+    fn examples(&self) -> Vec<(&'static str, Vec<String>)> {
+        let sized = |size, least| self.asked.sized(size, least).to_string();
+        let licence = self.root.join("LICENSE-APACHE").to_string_lossy().into_owned();
+        let words = |list: &[&str]| list.iter().map(|word| word.to_string()).collect();
+        let mut examples = vec![
+            ("matmul.lisp", words(&["examples/matmul.lisp", "--", &sized(512, 256)])),
+            ("components.lisp", words(&["examples/components.lisp"])),
+            ("gpt.lisp", words(&["examples/gpt.lisp", "--", &licence, &sized(300, 2)])),
+        ];
+        if let Some(path) = self.wide_digits() {
+            let picture = self.folder.join("digits.png").to_string_lossy().into_owned();
+            examples.insert(0, ("digits.lisp", words(&[&path, "--", &picture])));
+        }
+        examples
+    }
+
+    /// digits.lisp with so many units and images in a step that a card is worth it; as it stands no
+    /// call of it is.
+    fn wide_digits(&self) -> Option<String> {
+        let source = self.root.join("examples/digits.lisp");
+        let mut text = std::fs::read_to_string(&source).ok()?;
+        let units = format!("*hidden* {}", self.asked.sized(1024, 128));
+        let place = format!("{:?}", source.to_string_lossy());
+        for (old, new) in [
+            ("*hidden* 64", units.as_str()),
+            ("*batch* 32", "*batch* 479"),
+            ("*epochs* 30", "*epochs* 2"),
+            ("*load-truename*", place.as_str()),
+        ] {
+            text.contains(old).then_some(())?;
+            text = text.replacen(old, new, 1);
+        }
+        let path = self.folder.join("digits.lisp");
+        std::fs::write(&path, text).ok()?;
+        Some(path.to_string_lossy().into_owned())
+    }
+
+    fn example(&mut self, name: &str, words: &[String]) {
+        heading(&format!("{name} with and without the card"));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let start = Instant::now();
+        let here = self.rung(&words);
+        let without = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let (program, rest) = words.split_at(1);
+        let there = self.there(&[program, &["--explain=json"], rest].concat());
+        let with = start.elapsed().as_secs_f64();
+        let good = here.and_then(|here| there.map(|there| (here, there))).map(|(here, there)| {
+            let calls = calls_on(&there.err, "device");
+            println!("{without:.2} s without, {with:.2} s with, {calls} calls on the device");
+            calls > 0 && here.success && there.success && here.out == there.out
+        });
+        self.judge(name, good);
+    }
+
+    /// Products on tensor cores, each compared with the definition and held to the stated bound.
+    fn precision(&mut self) {
+        heading("products with less precision, held to their bounds");
+        let path = self.folder.join("products.lisp");
+        let text = PRODUCTS.replace("SIZE", &self.asked.sized(512, 64).to_string());
+        let written = std::fs::write(&path, text).map_err(|e| e.to_string());
+        for precision in ["tf32", "bf16"] {
+            let written = written.clone().map_err(Missing::Start);
+            match written.and_then(|()| self.products(precision, &path.to_string_lossy())) {
+                Ok(None) => {}
+                Ok(Some(good)) => self.judge(precision, Ok(good)),
+                Err(missing) => self.judge(precision, Err(missing)),
             }
         }
     }
 
-    fn examples(&mut self) {
-        heading("examples with and without the card");
-        for name in EXAMPLES {
-            let path = format!("examples/{name}");
-            let device = format!("--device={}", self.asked.device);
-            let start = Instant::now();
-            let here = self.rung(&[&path]);
-            let without = start.elapsed().as_secs_f64();
-            let start = Instant::now();
-            let there = self.rung(&[&path, &device]);
-            let with = start.elapsed().as_secs_f64();
-            let same = match (here, there) {
-                (Ok(here), Ok(there)) => here.status.success() && here.stdout == there.stdout,
-                _ => false,
-            };
-            println!("{name}: {without:.2} s without, {with:.2} s with");
-            self.judge(name, same);
+    /// Whether products ran on tensor cores within the bound; `None` where there are no such cores.
+    fn products(&self, precision: &str, path: &str) -> Result<Option<bool>, Missing> {
+        let flag = format!("--precision={precision}");
+        let ran = self.there(&[path, &flag, "--on-decline=verify", "--explain=json"])?;
+        let calls = calls_on(&ran.err, &format!("device {precision} on tensor cores"));
+        let strict = calls_on(&ran.err, "device strict, no tensor cores");
+        if ran.success && calls == 0 && strict > 0 {
+            println!("{precision}: no tensor cores, {strict} calls as strict says");
+            return Ok(None);
         }
+        println!("{precision}: {calls} calls on tensor cores");
+        if !ran.success {
+            eprint!("{}", ran.err);
+        }
+        Ok(Some(ran.success && calls > 0))
     }
 
     /// Measures this machine; the file of costs.
     fn costs(&mut self) -> Option<String> {
         heading("costs of this machine (rung tune)");
-        let file = std::env::temp_dir().join(format!("rung-gpu-check-{}.toml", std::process::id()));
-        let (device, costs) =
-            (format!("--device={}", self.asked.device), format!("--costs={}", file.display()));
-        let output = self.rung(&["tune", "--quick", &device, &costs]).ok()?;
-        print!("{}", String::from_utf8_lossy(&output.stdout));
-        self.judge("tune", output.status.success());
-        output.status.success().then_some(costs)
+        let costs = format!("--costs={}", self.folder.join("costs.toml").display());
+        let ran = self.there(&["tune", "--quick", &costs]);
+        let good = ran.as_ref().is_ok_and(|ran| ran.success);
+        if let Ok(ran) = &ran {
+            print!("{}", ran.out);
+        }
+        self.judge("tune", ran.map(|ran| ran.success));
+        good.then_some(costs)
     }
 
     /// Times beside PyTorch's.
     fn speed(&mut self, costs: Option<&str>) {
         heading("microseconds on operands that are there, beside PyTorch");
-        let device = format!("--device={}", self.asked.device);
-        let mut words = vec!["benches/gpu.lisp", device.as_str()];
+        let part = self.asked.part.to_string();
+        let mut words = vec!["benches/gpu.lisp"];
         words.extend(costs);
-        words.extend(["--", self.asked.part.as_str()]);
-        let ours = self.rung(&words);
-        let Ok(ours) = ours else { return self.judge("speed", false) };
-        let good = ours.status.success();
-        if !good {
-            eprint!("{}", String::from_utf8_lossy(&ours.stderr));
+        words.extend(["--", &part]);
+        let ours = match self.there(&words) {
+            Ok(ours) => ours,
+            Err(missing) => return self.judge("speed", Err(missing)),
+        };
+        if !ours.success {
+            eprint!("{}", ours.err);
         }
-        let peer = Command::new("python3")
-            .args(["benches/gpu_peer.py", &self.asked.part])
-            .current_dir(self.root)
-            .output();
-        let theirs = match &peer {
-            Ok(output) if output.status.success() => times(&output.stdout),
-            Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                println!("no peer: {}", said.lines().last().unwrap_or("it printed nothing"));
-                HashMap::new()
+        let mut python = Command::new("python3");
+        python.args(["benches/gpu_peer.py", &part]).current_dir(self.root);
+        let (theirs, absent) = match self.budget.run(&mut python) {
+            Ok(ran) if ran.success => (times(&ran.out), None),
+            Ok(ran) => {
+                let said = ran.err.lines().last().unwrap_or("it printed nothing").to_string();
+                (HashMap::new(), Some(said))
             }
-            Err(error) => {
-                println!("no peer: python3: {error}");
-                HashMap::new()
+            Err(Missing::Start(why)) => (HashMap::new(), Some(why)),
+            Err(Missing::Time) => {
+                self.left.push("the peer's times".into());
+                (HashMap::new(), Some("the time is up".into()))
             }
         };
-        print!("{}", table(&String::from_utf8_lossy(&ours.stdout), &theirs));
-        self.judge("speed", good);
+        if let Some(why) = absent {
+            println!("no peer: {why}");
+        }
+        print!("{}", table(&ours.out, &theirs));
+        self.judge("speed", Ok(ours.success));
     }
 }
 
 /// Lines `name size microseconds` by name and size.
-fn times(bytes: &[u8]) -> HashMap<String, f64> {
-    let text = String::from_utf8_lossy(bytes);
+fn times(text: &str) -> HashMap<String, f64> {
     let line = |line: &str| {
         let (key, time) = line.rsplit_once(' ')?;
         Some((key.to_string(), time.parse().ok()?))
@@ -221,7 +372,7 @@ mod tests {
 
     #[test]
     fn times_stand_beside_the_peer_s() {
-        let theirs = times(b"exp-f32 1024 20.0\nnoise\n");
+        let theirs = times("exp-f32 1024 20.0\nnoise\n");
         let text = table("exp-f32 1024 10.0\ncopy-f32 8 3.25\n", &theirs);
         let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
         assert_eq!(lines[1], ["exp-f32", "1024", "10.0", "20.0", "2.00"]);
@@ -230,8 +381,85 @@ mod tests {
 
     #[test]
     fn arguments_are_checked() {
-        assert!(Asked::of(Path::new("/"), &["--devise=x"]).is_err());
-        let asked = Asked::of(Path::new("/"), &["--device=llvmpipe", "--part=16"]).unwrap();
-        assert_eq!((asked.device.as_str(), asked.part.as_str()), ("llvmpipe", "16"));
+        let asked = |words: &[&str]| Asked::of(Path::new("/"), words);
+        assert!(asked(&["--devise=x"]).is_err());
+        for bad in ["--part=0", "--part=x", "--seconds=-1"] {
+            let (word, _) = bad.split_once('=').unwrap();
+            assert!(asked(&[bad]).err().unwrap().contains(&format!("{word}: expected a count")));
+        }
+        let asked = asked(&["--device=llvmpipe", "--part=16", "--seconds=9"]).unwrap();
+        assert_eq!((asked.device.as_str(), asked.part, asked.seconds), ("llvmpipe", 16, 9));
+        assert_eq!((asked.sized(512, 64), asked.sized(4096, 64)), (64, 256));
+    }
+
+    #[test]
+    fn calls_are_counted_by_rung() {
+        let explained = "0.5 ms, 2 GFLOP/s\n{\"calls\":[{\"calls\":2,\"rung\":\"device\"},\
+                         {\"calls\":3,\"rung\":\"device tf32 on tensor cores\"},\
+                         {\"calls\":9,\"rung\":\"lanes\"}]}\n";
+        assert_eq!(calls_on(explained, "device"), 5);
+        assert_eq!(calls_on(explained, "device tf32"), 3);
+        assert_eq!((calls_on("", "device"), calls_on("{\"broken", "device")), (0, 0));
+    }
+
+    /// A program that answers as `rung` does, in the words of these cases of its arguments.
+    #[cfg(unix)]
+    fn answering(name: &str, cases: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = std::env::temp_dir().join(format!("rung-answers-{}-{name}", std::process::id()));
+        std::fs::write(&path, format!("#!/bin/sh\ncase \"$*\" in\n{cases}\nesac\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[cfg(unix)]
+    fn checked(name: &str, cases: &str, words: &[&str]) -> Result<String, String> {
+        let rung = answering(name, cases);
+        let flag = format!("--rung={}", rung.display());
+        let outcome = run(&crate::root(), &[&[flag.as_str()], words].concat());
+        std::fs::remove_file(rung).unwrap();
+        outcome
+    }
+
+    #[cfg(unix)]
+    const CARD: &str = "doctor*) echo 'device   A card; rounding 37/37; self-test 9/9   [ok]';;\n";
+    #[cfg(unix)]
+    const EXPLAINED: &str = "echo '{\"calls\":[{\"calls\":1,\"rung\":\"device RUNG\"}]}' >&2";
+
+    #[test]
+    #[cfg(unix)]
+    fn a_machine_without_a_card_is_told_so() {
+        let cases = "doctor*) echo 'host  all well [ok]'
+            echo 'device  libcuda.so.1 not found (no NVIDIA driver)  [fail]';;";
+        let text = "gpu-check: no card to check: \
+                    device  libcuda.so.1 not found (no NVIDIA driver)  [fail]";
+        assert_eq!(checked("none", cases, &[]), Err(text.into()));
+    }
+
+    /// The same output proves nothing where no call was on the device.
+    #[test]
+    #[cfg(unix)]
+    fn an_example_that_leaves_the_card_alone_fails() {
+        let used = EXPLAINED.replace("RUNG", "");
+        let cases = format!(
+            "{CARD}*--precision=tf32*) {};;\n*--precision*) {};;\n\
+             *gpt.lisp*) echo text;;\n*) echo same; {used};;",
+            EXPLAINED.replace("RUNG", "tf32 on tensor cores"),
+            EXPLAINED.replace("RUNG", "strict, no tensor cores"),
+        );
+        let outcome = checked("idle", &cases, &[]).unwrap_err();
+        assert_eq!(outcome, "gpu-check: 7 passed, 1 failed: gpt.lisp");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn when_the_time_is_up_what_runs_is_stopped_and_what_is_left_is_said() {
+        let cases = format!("{CARD}*) exec sleep 600;;");
+        let start = Instant::now();
+        let outcome = checked("slow", &cases, &["--seconds=1"]).unwrap_err();
+        assert!(start.elapsed() < Duration::from_secs(60));
+        let text = "gpu-check: 1 passed, 0 failed; not done within 1 seconds: digits.lisp, \
+                    matmul.lisp, components.lisp, gpt.lisp, tf32, bf16, tune, speed";
+        assert_eq!(outcome, text);
     }
 }

@@ -28,8 +28,8 @@ cargo xtask tidy           the project's lints; exit 1 when one finds something
 cargo xtask exhaustive [NAME...] [f32|f64] [--write] [--threads=N] [--points=N] [--stride=N]
                            errors of the elementary functions over all f32 and 10^7 f64; --write
                            puts the table into docs/numerics.md
-cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N]
-                           everything that a machine with a card can show, under eight minutes";
+cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N] [--seconds=N]
+                           everything that a machine with a card can show, in eight minutes at most";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
