@@ -72,6 +72,7 @@ struct Queue {
 impl CudaDevice {
     /// The state, where the device can still be used by this process.
     fn enter(&self) -> Outcome<MutexGuard<'_, State>> {
+        self.context.is_ours()?;
         let state = lock(&self.state);
         if let Some(text) = &state.retired {
             return Err(Failure::retired(text));
@@ -190,8 +191,8 @@ impl CudaDevice {
     }
 
     fn forget(&self) {
-        let functions = std::mem::take(&mut lock(&self.state).functions);
         if self.context.enter().is_ok() {
+            let functions = std::mem::take(&mut lock(&self.state).functions);
             functions.values().for_each(|function| self.unload(function));
         }
     }

@@ -296,6 +296,15 @@ fn check_buffers(info: &Info, kernel: &Kernel, buffers: &[&Buffer]) -> Outcome<(
     Ok(())
 }
 
+/// A device is of no use to a child of a fork. Asked before any lock is taken: another thread may have held it
+/// when the process split, and the child would wait for ever.
+pub(crate) fn owned_by(process: u32) -> Outcome<()> {
+    match process == std::process::id() {
+        true => Ok(()),
+        false => Err(Failure::new(FailureCode::Lost, "device belongs to the parent process")),
+    }
+}
+
 /// What a mutex holds. A panic elsewhere leaves no half-made state that the checks of errors would not
 /// find.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -6,11 +6,11 @@
 //! `queue`; Vulkan only so far.
 
 use crate::device::{
-    Buffer, Device, Failure, FailureCode, Info, Outcome, check_launch, lock, sized,
+    Buffer, Device, Failure, FailureCode, Info, Outcome, check_launch, lock, owned_by, sized,
 };
 use crate::self_test::Unsettled;
 use rung_kernel::Launch;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Launches in one submission.
 const BATCH: usize = 64;
@@ -87,12 +87,17 @@ pub(crate) fn first_line(text: &str) -> String {
 }
 
 impl WgpuDevice {
+    /// The state, where the device can still be used by this process.
+    fn enter(&self) -> Outcome<MutexGuard<'_, State>> {
+        owned_by(self.process)?;
+        let state = lock(&self.state);
+        self.retire_if_failed(&state)?;
+        Ok(state)
+    }
+
     /// The first trouble that a callback left since the last check.
     fn check(&self) -> Outcome<()> {
-        if self.process != std::process::id() {
-            let text = "device belongs to the parent process";
-            return Err(Failure::new(FailureCode::Lost, text));
-        }
+        owned_by(self.process)?;
         if let Some(text) = lock(&self.trouble.lost).as_ref() {
             return Err(Failure::retired(text));
         }
@@ -169,22 +174,19 @@ impl Device for WgpuDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Outcome<Buffer> {
-        let state = lock(&self.state);
-        self.retire_if_failed(&state)?;
+        let _state = self.enter()?;
         Ok(Buffer::new(Arc::new(self.create(bytes, STORAGE)?), bytes))
     }
 
     fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
-        let mut state = lock(&self.state);
-        self.retire_if_failed(&state)?;
+        let mut state = self.enter()?;
         let buffer = self.create(bytes.len(), STORAGE)?;
         self.fill(&mut state, &buffer, bytes)?;
         Ok(Buffer::new(Arc::new(buffer), bytes.len()))
     }
 
     fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Outcome<()> {
-        let mut state = lock(&self.state);
-        self.retire_if_failed(&state)?;
+        let mut state = self.enter()?;
         if bytes.len() > buffer.bytes() {
             return Err(Failure::new(FailureCode::Driver, "write beyond the buffer"));
         }
@@ -200,16 +202,14 @@ impl Device for WgpuDevice {
         if launch.groups.contains(&0) {
             return Ok(());
         }
-        let mut state = lock(&self.state);
-        self.retire_if_failed(&state)?;
+        let mut state = self.enter()?;
         let pipeline = self.pipeline(&mut state, &launch.kernel)?;
         let group = self.group(&pipeline, buffers)?;
         self.enqueue(&mut state, pipeline, group, launch)
     }
 
     fn download(&self, buffer: &Buffer, into: &mut [u8]) -> Outcome<()> {
-        let mut state = lock(&self.state);
-        self.retire_if_failed(&state)?;
+        let mut state = self.enter()?;
         if into.len() > buffer.bytes() {
             return Err(Failure::new(FailureCode::Driver, "read beyond the buffer"));
         }
@@ -217,6 +217,7 @@ impl Device for WgpuDevice {
     }
 
     fn synchronize(&self) -> Outcome<()> {
+        owned_by(self.process)?;
         let mut state = lock(&self.state);
         self.submit(&mut state, |_| ())?;
         self.wait(&mut state, 0)

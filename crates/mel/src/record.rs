@@ -90,7 +90,7 @@ pub const SPECTROGRAM: Op = Op {
             ("rung mel spectrogram a.flac --preset librosa --db -o out.csv", "decibels as a text"),
             (
                 "rung mel spectrogram long.wav --preset whisper-80 --stream -o out.npy",
-                "in pieces: memory does not grow with the file",
+                "a file of any length",
             ),
         ],
         input: Some(shell::AUDIO),

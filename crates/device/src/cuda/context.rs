@@ -73,12 +73,14 @@ impl Context {
         self.pool.is_some()
     }
 
+    /// Refuses a child of a fork.
+    pub fn is_ours(&self) -> Outcome<()> {
+        crate::device::owned_by(self.process)
+    }
+
     /// Makes the context current on this thread; a child of a fork is refused.
     pub fn enter(&self) -> Outcome<()> {
-        if self.process != std::process::id() {
-            let text = "device belongs to the parent process";
-            return Err(Failure::new(FailureCode::Lost, text));
-        }
+        self.is_ours()?;
         if CURRENT.get() != self.context {
             // SAFETY: the context is retained as long as this value lives.
             unsafe { self.driver.set_current(self.context) }?;

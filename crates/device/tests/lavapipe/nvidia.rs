@@ -9,7 +9,7 @@ use rung_math::{Square, Width, trace_unary};
 use std::sync::Arc;
 
 /// What holds on every device.
-const AGAIN: [&str; 21] = [
+const AGAIN: [&str; 22] = [
     "device::buffers_of_any_size_come_back",
     "device::launches_queue_up_and_keep_their_order_and_parameters",
     "device::threads_share_the_queue",
@@ -19,6 +19,7 @@ const AGAIN: [&str; 21] = [
     "failing::an_array_whose_copy_cannot_be_made_is_still_there",
     "failing::what_cannot_be_brought_home_is_not_evicted",
     "failing::what_free_memory_cannot_hold_is_declined_with_both_numbers",
+    "fork::a_child_of_a_busy_process_declines_and_does_not_wait",
     "fork::after_a_fork_the_child_declines_and_the_parent_goes_on",
     "residency::a_chain_sends_each_operand_once_and_brings_back_only_what_is_read",
     "residency::a_written_array_is_sent_again_with_its_new_numbers",
