@@ -23,6 +23,22 @@ impl Translator<'_> {
         body
     }
 
+    /// Before a loop: what it indexes in each round without writing it is looked at once. A wrong guess
+    /// leaves the loop to the bytecode.
+    pub(crate) fn look_before_loop(&mut self, to: usize) {
+        let source = self.source;
+        let (Some(places), Some(indexed)) = (array_layout(), source.indexed.get(&to)) else {
+            return;
+        };
+        for at in indexed.iter().copied() {
+            if self.state[at] == Place::Slot(Kind::Any) {
+                let stop = self.new_exit_at(to, false);
+                self.object(places, at, tag::PACKED, stop);
+                self.state[at] = Place::Slot(Kind::Packed);
+            }
+        }
+    }
+
     /// The body of a register's object of that variant; goes to `otherwise` where it holds none.
     pub(crate) fn object(
         &mut self,

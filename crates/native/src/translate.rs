@@ -323,22 +323,6 @@ impl<'a> Translator<'a> {
         self.jump(self.blocks[&to]);
     }
 
-    /// Before a loop: what it indexes in each round without writing it is looked at once. A wrong guess
-    /// leaves the loop to the bytecode.
-    fn look_before_loop(&mut self, to: usize) {
-        let source = self.source;
-        let (Some(places), Some(indexed)) = (array_layout(), source.indexed.get(&to)) else {
-            return;
-        };
-        for at in indexed.iter().copied() {
-            if self.state[at] == Place::Slot(Kind::Any) {
-                let stop = self.new_exit_at(to, false);
-                self.object(places, at, tag::PACKED, stop);
-                self.state[at] = Place::Slot(Kind::Packed);
-            }
-        }
-    }
-
     /// Brings a register from one state to another that knows no more.
     fn convert(&mut self, at: usize, from: Place, to: Place) {
         match (from, to) {
@@ -454,7 +438,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A block that stops before the instruction at `pc`.
-    fn new_exit_at(&mut self, pc: usize, noted: bool) -> Block {
+    pub(crate) fn new_exit_at(&mut self, pc: usize, noted: bool) -> Block {
         let block = self.b.create_block();
         self.b.set_cold_block(block);
         let unsaved = (0..self.state.len())

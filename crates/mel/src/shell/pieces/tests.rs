@@ -1,3 +1,5 @@
+//! Sound in pieces gives the files, notes and errors of the whole, whatever the pieces.
+
 use super::*;
 use crate::noise::noise;
 use crate::shell::{open, parameters, write_table};
