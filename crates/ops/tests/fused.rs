@@ -262,6 +262,38 @@ fn what_follows_a_product_is_made_in_its_launch() {
     }
 }
 
+/// The step would see a cell of doubles before it is rounded to the product's singles.
+#[test]
+fn what_follows_a_product_of_two_widths_sees_its_rounded_elements() {
+    let mut draws = Draws(SEED ^ 3);
+    let shape = |extents: [usize; 2]| Shape::new(extents).unwrap();
+    let (o, matmul) = (Step::Operand, find("matmul"));
+    for n in [5, 66] {
+        let single = values::<f32>(&mut draws, &shape([n, 19]));
+        let double = values::<f64>(&mut draws, &shape([19, n]));
+        let half = values::<f32>(&mut draws, &shape([n, 19])).convert(ElementType::F16).unwrap();
+        let turned = |a: &Array| a.transpose(&[1, 0]).unwrap();
+        // Whether the product has the width of its cells, and is taken.
+        for (a, b, taken) in [
+            (single.clone(), double.clone(), false),
+            (turned(&double), turned(&single), true),
+            (half.clone(), double.clone(), false),
+            (half.clone(), turned(&half), false),
+        ] {
+            let steps = vec![o, o, o, matmul, find("add")];
+            let operands = vec![Value::Number(Number::F64(1.0)), Value::Array(a), Value::Array(b)];
+            let want = one_by_one(&steps, &operands);
+            let got = eager().chain(&steps, &parts(&operands), &|| None);
+            assert_eq!(got.is_some(), taken, "{n}");
+            if let Some(got) = got {
+                let got = got.unwrap();
+                got.home().unwrap();
+                assert_eq!(first_difference(&got, &want), None, "{n}");
+            }
+        }
+    }
+}
+
 fn find(name: &str) -> Step {
     let op = table::find(name).unwrap();
     Step::Apply(op, op.chain.unwrap())

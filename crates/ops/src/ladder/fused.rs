@@ -116,7 +116,9 @@ impl Ladder {
             return None;
         };
         let cells = matches!(&call.detail, Detail::Product(p) if p.form == Form::Cells);
-        if !cells || Width::of(call.result).is_none() || call.result.compute_type() != call.result {
+        // What follows is made of the product's elements. Where they are narrower than what the kernel holds
+        // (of halves, or of singles with doubles), it would be made of a cell before its rounding.
+        if !cells || Width::of(call.result).is_none() || call.raw != call.result {
             return None;
         }
         let more = beside(&call, operands, after.at)?;

@@ -1,5 +1,6 @@
 //! Products on a device: tiles for stacks of matrices, on its tensor cores where `--precision` asks for it
-//! or where they have the bits of doubles, with what follows element by element in the same launch; a fold for each cell of a product with a vector.
+//! or where they have the bits of doubles, with what follows element by element in the same launch; a fold
+//! for each cell of a product with a vector.
 
 use super::{detail, last_two};
 use crate::call::{Call, Form, Product};
@@ -21,7 +22,7 @@ pub(crate) struct Following<'a> {
     /// Unique among definitions.
     pub name: String,
     pub graph: &'a dyn Fn(Width) -> Graph,
-    /// The other arguments, at the product's shape and of its type.
+    /// The other arguments, at the product's shape and of its type, which is that of its cells.
     pub operands: &'a [Array],
 }
 
