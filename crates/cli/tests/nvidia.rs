@@ -473,6 +473,32 @@ fn a_card_that_is_lost_is_retired_with_its_driver_s_word() {
     }
 }
 
+/// A copy home may be under way when its wait fails. Its memory was once given back all the same, and the queue
+/// wrote to whatever stood there by then.
+#[test]
+fn a_wait_that_fails_retires_the_card_before_memory_is_given_back() {
+    let (folder, wanted) = prepared();
+    let driver = library(&folder, &[]);
+    let mut retired = 0;
+    for (code, name) in [(218, "CUDA_ERROR_INVALID_PTX"), (400, "CUDA_ERROR_INVALID_HANDLE")] {
+        for call in 1..=12 {
+            let fault = format!("cuStreamSynchronize:{call}:{code}");
+            let card = [("STAND_IN_FAULT", fault.as_str())];
+            let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
+            let said = format!("{fault}: {:?} {}{}", there.code, there.out, there.err);
+            assert_eq!(there.code.filter(|code| *code > 1), None, "{said}");
+            assert!(there.code.is_some(), "{said}");
+            assert_eq!(there.code == Some(0), there.out == wanted, "{said}");
+            let lost = there.err.matches(&format!("device retired: {name} ({code})")).count();
+            assert_eq!(there.err.matches("device retired").count(), lost, "{said}");
+            let silent = there.err.is_empty() || there.err.ends_with("; running without it.\n");
+            assert!(lost == 1 || silent, "{said}");
+            retired += lost;
+        }
+    }
+    assert!(retired > 4, "{retired}");
+}
+
 /// As a card does it: the launch is queued, and what went wrong shows at a later wait.
 #[test]
 fn a_launch_that_fails_in_the_queue_is_seen_at_the_next_wait() {

@@ -89,6 +89,7 @@ impl CudaDevice {
                     state.queue.last.take().map(|kernel| format!(" (queued: {})", kernel.key));
                 let text = format!("{}{}", failure.text, queued.unwrap_or_default());
                 state.retired = Some(text.clone());
+                self.context.give_up();
                 Err(Failure::retired(text))
             }
             other => other,
@@ -325,7 +326,7 @@ impl Device for CudaDevice {
 
     fn synchronize(&self) -> Outcome<()> {
         let mut state = self.enter()?;
-        let outcome = self.drained();
+        let outcome = self.context.drained();
         self.judged(&mut state, outcome)
     }
 }

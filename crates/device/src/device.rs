@@ -227,12 +227,14 @@ impl Failure {
             FailureCode::Memory => ErrorKind::Memory,
             _ => ErrorKind::Device,
         };
-        let lost = self.code == FailureCode::Lost;
-        let error = Error::new(kind, self.text);
-        match lost {
-            true => error.hint("elements that were only on the device are gone; run without --gpu"),
-            false => error,
-        }
+        let hint = match self.code {
+            FailureCode::Lost => {
+                "elements that were only on the device are gone; run without --gpu"
+            }
+            FailureCode::Driver => "the device refused to give elements home; run without --gpu",
+            _ => return Error::new(kind, self.text),
+        };
+        Error::new(kind, self.text).hint(hint)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::device::{Failure, FailureCode, Outcome};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Bytes below which an upload goes through the driver's own staging, which copies at once.
@@ -25,6 +26,8 @@ pub(super) struct Context {
     /// Memory comes from the device's pool, in the order of the streams.
     pool: Option<Handle>,
     process: u32,
+    /// The driver does not recover, or cannot say what is under way.
+    lost: AtomicBool,
 }
 
 // SAFETY: handles of the driver may be used from every thread once its context is current there, which
@@ -45,7 +48,9 @@ impl Context {
         unsafe { driver.retain_primary(&mut context, device) }?;
         let process = std::process::id();
         let (work, uploads) = (null_mut(), null_mut());
-        let mut opened = Context { driver, device, context, work, uploads, pool: None, process };
+        let lost = AtomicBool::new(false);
+        let mut opened =
+            Context { driver, device, context, work, uploads, pool: None, process, lost };
         opened.enter()?;
         // SAFETY: the context is current; the driver writes one handle into each.
         unsafe {
@@ -78,9 +83,13 @@ impl Context {
         crate::device::owned_by(self.process)
     }
 
-    /// Makes the context current on this thread; a child of a fork is refused.
+    /// Makes the context current on this thread; a child of a fork is refused, and everybody once the card is
+    /// lost.
     pub fn enter(&self) -> Outcome<()> {
         self.is_ours()?;
+        if self.lost.load(Ordering::Relaxed) {
+            return Err(Failure::new(FailureCode::Lost, "the card was given up"));
+        }
         if CURRENT.get() != self.context {
             // SAFETY: the context is retained as long as this value lives.
             unsafe { self.driver.set_current(self.context) }?;
@@ -127,6 +136,27 @@ impl Context {
             }
             Err(other) => Err(other),
         }
+    }
+
+    /// Waits for everything queued. Where that fails the card is given up, whatever the driver calls it: what
+    /// is under way may reach memory of the host that somebody else has by then.
+    pub fn drained(&self) -> Outcome<()> {
+        for stream in [self.uploads, self.work] {
+            // SAFETY: the context is current and the stream its own.
+            let passed = unsafe { self.driver.stream_synchronize(stream) }.map_err(Failure::from);
+            passed.map_err(|failure| Failure::new(FailureCode::Lost, failure.text))?;
+        }
+        Ok(())
+    }
+
+    /// After a failure nothing is under way: of a copy nobody could tell later that it is done.
+    pub fn settled<T>(&self, outcome: Outcome<T>) -> Outcome<T> {
+        outcome.or_else(|failure| self.drained().and(Err(failure)))
+    }
+
+    /// From now on nothing is asked of the driver, and what it was lent stays lent.
+    pub fn give_up(&self) {
+        self.lost.store(true, Ordering::Relaxed);
     }
 
     /// An event after what is on the stream now.
@@ -179,7 +209,8 @@ impl Event {
     /// The host waits for it.
     pub fn wait(&self) -> Outcome<()> {
         // SAFETY: the context is current.
-        Ok(unsafe { self.context.driver.event_synchronize(self.event) }?)
+        let passed = unsafe { self.context.driver.event_synchronize(self.event) };
+        self.context.settled(passed.map_err(Failure::from))
     }
 }
 

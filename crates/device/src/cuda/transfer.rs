@@ -38,7 +38,8 @@ impl CudaDevice {
         let memory = self.context.allocate(bytes.len(), uploads)?;
         let sent = self.up(staging, memory.address, bytes, uploads);
         // Also after a failure: the memory is given back only after what is under way.
-        *crate::device::lock(&memory.ready) = Some(self.context.event(uploads)?);
+        let there = self.context.settled(self.context.event(uploads))?;
+        *crate::device::lock(&memory.ready) = Some(there);
         sent.map(|()| memory)
     }
 
@@ -67,7 +68,7 @@ impl CudaDevice {
             let (to, from) = (to + (k * STAGING) as Address, from.as_ptr().cast());
             // SAFETY: as above; the pinned bytes are not touched before the event.
             unsafe { self.context.driver.copy_up(to, from, piece.len(), stream) }?;
-            half.used = Some(self.context.event(stream)?);
+            half.used = Some(self.context.settled(self.context.event(stream))?);
         }
         Ok(())
     }
@@ -83,12 +84,12 @@ impl CudaDevice {
         let Some(pinned) = self.pinned(staging, into.len()) else {
             if !into.is_empty() {
                 // SAFETY: the caller's memory has so many bytes there, and the host's are borrowed until
-                // the wait below.
+                // the wait below; where that fails the device is lost and nothing of its queue runs.
                 unsafe {
                     self.context.driver.copy_down(into.as_mut_ptr().cast(), from, into.len(), work)
                 }?;
             }
-            return self.drained();
+            return self.context.drained();
         };
         let pieces = into.len().div_ceil(STAGING);
         // One piece is on its way while the one before is emptied.
@@ -100,22 +101,13 @@ impl CudaDevice {
                 let from = from + (k * STAGING) as Address;
                 // SAFETY: as above; the pinned bytes are not touched before the event.
                 unsafe { self.context.driver.copy_down(to, from, bytes, work) }?;
-                half.used = Some(self.context.event(work)?);
+                half.used = Some(self.context.settled(self.context.event(work))?);
             }
             if let Some(last) = k.checked_sub(1) {
                 let piece = &mut into[last * STAGING..];
                 let bytes = piece.len().min(STAGING);
                 piece[..bytes].copy_from_slice(&pinned[last % 2].bytes()?[..bytes]);
             }
-        }
-        Ok(())
-    }
-
-    /// Waits for everything queued.
-    pub(super) fn drained(&self) -> Outcome<()> {
-        for stream in [self.context.uploads, self.context.work] {
-            // SAFETY: the context is current and the stream its own.
-            unsafe { self.context.driver.stream_synchronize(stream) }?;
         }
         Ok(())
     }
