@@ -13,8 +13,8 @@ use rung_base::settings::{CostsChoice, DeviceChoice, Origin};
 use rung_device::Device;
 use rung_lanes::Level;
 use rung_library::Library;
-use rung_ops::costs::Costs;
 use rung_ops::costs::file::{self, Entry, Refused};
+use rung_ops::costs::{Costs, device_costs};
 use rung_ops::decline::size;
 use rung_ops::tune::{Plan, measure};
 pub use show::offers;
@@ -51,7 +51,10 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     file::put(&path, &entries, &defaults).map_err(|e| Failure::new(Exit::File, e.message()))?;
     let text = match screen.json {
         true => show::json(&path, &entries),
-        false => show::text(&entries, &before, &defaults),
+        false => {
+            let own = device.as_ref().map_or(defaults.device, |d| device_costs(d.info()));
+            show::text(&entries, &before, &Costs { device: own, ..defaults })
+        }
     };
     let code = printed(screen::print(&text))?;
     let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());

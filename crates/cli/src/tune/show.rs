@@ -50,7 +50,9 @@ fn table(out: &mut String, word: &str, rows: &[Row], old: &[Row]) {
     };
     let (name, value) = (width(|row| &row.0, 6), width(|row| &row.1, 8));
     let _ = writeln!(out, "{:<name$}  {:>value$}  {word:>value$}", "figure", "measured");
-    for ((what, now), (_, then)) in rows.iter().zip(old) {
+    for (what, now) in rows {
+        // Not every device has every figure.
+        let then = old.iter().find(|(name, _)| name == what).map_or("none", |(_, then)| then);
         let then = if now == then { "same" } else { then };
         let _ = writeln!(out, "{what:<name$}  {now:>value$}  {then:>value$}");
     }
@@ -175,7 +177,7 @@ fn entry(entry: &Entry) -> Value {
     }
     let device = json!({
         "floor": d.floor, "launch": d.launch, "in_turn": d.in_turn, "up": d.up, "down": d.down, "product": d.product,
-        "elementary": d.elementary, "memory": d.memory, "offered": offered,
+        "tensor": d.tensor, "elementary": d.elementary, "memory": d.memory, "offered": offered,
     });
     json!({
         "machine": key.machine, "threads": key.threads,
@@ -220,6 +222,29 @@ mod tests {
             "  f32 square         library (0.50 of the other's time); lanes from 4,096 \
              (0.50 of the other's time)\n"
         ));
+    }
+
+    /// A row that one of the two lacked once moved all that follow.
+    #[test]
+    fn what_one_device_lacks_moves_no_other_figure() {
+        let mut measured = example();
+        measured.key.device = Some("card".into());
+        let mut defaults = measured.costs.clone();
+        measured.costs.device.tensor = [1e-6, 0.5e-6];
+        defaults.device.tensor = [0.0; 2];
+        for (now, then) in [(&measured.costs, &defaults), (&defaults, &measured.costs)] {
+            let entry = Entry { key: measured.key.clone(), costs: now.clone() };
+            let text = text(&[entry], &[], then);
+            for name in ["device memory", "device elementary", "device offered from, fill"] {
+                let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+                assert!(line.ends_with(" same"), "{line}");
+            }
+            let tensor = text.lines().find(|line| line.starts_with("device tensor cores"));
+            assert_eq!(
+                tensor.map(|line| line.ends_with(" none")),
+                (now.device.tensor[0] > 0.0).then_some(true)
+            );
+        }
     }
 
     #[test]

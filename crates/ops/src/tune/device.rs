@@ -99,6 +99,7 @@ impl Bench<'_, '_> {
     /// Products of singles on tensor cores.
     fn tensor(&self, costs: &mut DeviceCosts) {
         if !self.residency.device().info().tensor_cores {
+            costs.tensor = [0.0; 2];
             return;
         }
         let (n, bytes) = (SIDE, 4 * SIDE * SIDE);
