@@ -24,6 +24,12 @@ const ENOUGH: usize = 32;
 /// Words of the extents and of an operand.
 const EXTENTS: usize = 6;
 const OPERAND: usize = 4;
+/// Where an element of the left matrix is, and of the right one, for a text that has `batch`, `row`, `column`
+/// and `step`.
+pub(super) const LEFT_AT: &str =
+    "parameter(6u) + batch * parameter(7u) + row * parameter(8u) + step * parameter(9u)";
+pub(super) const RIGHT_AT: &str =
+    "parameter(10u) + batch * parameter(11u) + step * parameter(12u) + column * parameter(13u)";
 
 /// How many cells a group makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

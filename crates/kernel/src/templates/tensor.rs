@@ -102,10 +102,6 @@ pub fn kernel(
     let read = |i: usize, at: &str| {
         cells::read(types.stored[i], types.wanted, single, &format!("b{i}"), at)
     };
-    let from_a =
-        "parameter(6u) + batch * parameter(7u) + row * parameter(8u) + step * parameter(9u)";
-    let from_b =
-        "parameter(10u) + batch * parameter(11u) + step * parameter(12u) + column * parameter(13u)";
     let ([side, _], steps) = (tile.sides(single), rounding.steps());
     let warp = Warp { down: side / DOWN / ROWS, across: side / ACROSS / COLUMNS };
     let chunks = side * CHUNKS / LANES;
@@ -113,8 +109,8 @@ pub fn kernel(
         include_str!("tensor.wgsl"),
         &[
             ("panel", &(side * CHUNKS)),
-            ("from_a", &read(0, from_a)?),
-            ("from_b", &read(1, from_b)?),
+            ("from_a", &read(0, product::LEFT_AT)?),
+            ("from_b", &read(1, product::RIGHT_AT)?),
             ("left_word", &rounding.word("from_left(batch, row,")),
             ("right_word", &rounding.word("from_right(batch, column,")),
             ("pair", &steps),

@@ -45,10 +45,6 @@ pub fn kernel(types: Types, epilogue: Option<&Epilogue>) -> Result<Kernel> {
     let read = |i: usize, at: &str| {
         cells::read(types.stored[i], types.wanted, double, &format!("b{i}"), at)
     };
-    let from_a =
-        "parameter(6u) + batch * parameter(7u) + row * parameter(8u) + step * parameter(9u)";
-    let from_b =
-        "parameter(10u) + batch * parameter(11u) + step * parameter(12u) + column * parameter(13u)";
     let text = filled_in(
         include_str!("tensor_doubles.wgsl"),
         &[
@@ -59,8 +55,8 @@ pub fn kernel(types: Types, epilogue: Option<&Epilogue>) -> Result<Kernel> {
             ("panel", &(SIDE * CELLS * PAIRS)),
             ("cells", &(2 * RESULTS * RESULTS)),
             ("block", &BLOCK),
-            ("from_a", &read(0, from_a)?),
-            ("from_b", &read(1, from_b)?),
+            ("from_a", &read(0, product::LEFT_AT)?),
+            ("from_b", &read(1, product::RIGHT_AT)?),
             ("sums", &each(|r, c| format!("var sum{r}_{c} = vec2<f64>(0.0lf);"))),
             ("fetched", &fetched("var ", "fourth")),
             ("fetch", &fetched("", "next")),
