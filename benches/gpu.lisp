@@ -1,5 +1,6 @@
 ;;; Times operations on operands that lie on the device, one line each: name, size, microseconds, the
-;;; median of nine. `cargo xtask gpu-check` runs it beside gpu_peer.py, which prints the same lines.
+;;; median of nine. `cargo xtask gpu-check` runs it beside gpu_peer.py, which prints the same lines. Then one
+;;; line each says where it ran: `ran`, name, size, the rung.
 ;;; What a launch and a round trip cost, `rung tune` says. An argument divides the sizes, for a machine on
 ;;; which they would take too long.
 
@@ -17,7 +18,10 @@
     (rung:synchronize)
     (/ (- (now) start) calls)))
 
+(defvar *timed* '() "Name, size and thunk of each line so far.")
+
 (defun report (name size calls thunk)
+  (push (list name size thunk) *timed*)
   (once 2 thunk)
   (let ((times (sort (loop repeat 9 collect (once calls thunk)) #'<)))
     (format t "~a ~a ~,3f~%" name size (* 1d6 (nth 4 times)))))
@@ -40,3 +44,10 @@
   (report "exp-f32" rows 20 (lambda () (la:exp a)))
   (report "copy-f32" rows 20 (lambda () (la:copy a)))
   (report "sum-f32" rows 20 (lambda () (la:sum a :axis 1))))
+
+;; After the times, because from the first `reset-calls` on each call is counted, which takes time.
+(loop for (name size thunk) in (reverse *timed*) do
+  (rung:reset-calls)
+  (once 1 thunk)
+  (format t "ran ~a ~a ~{~a~^, ~}~%" name size
+          (mapcar (lambda (row) (getf row :rung)) (rung:calls))))

@@ -13,7 +13,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N] [--seconds=N]";
+pub const USAGE: &str = "\
+cargo xtask gpu-check [--device=NAME] [--rung=FILE] [--part=N] [--seconds=N]
+  cargo xtask gpu-check                         the first NVIDIA card, eight minutes at most
+  cargo xtask gpu-check --device=llvmpipe --part=16
+                                                the same steps on a device of the processor
+  --device=NAME   cuda:1, an adapter's name or number (default cuda:0)
+  --rung=FILE     the program to check (default target/release/rung, built if it is not there)
+  --part=N        sizes are divided by N (default 1)
+  --seconds=N     stop then, and say what is left (default 480)
+Exit status 0 when every step passed, 1 when one failed, was left, or there is no card.";
 
 /// Seconds that everything may take, but for building `rung`.
 const SECONDS: u64 = 480;
@@ -339,7 +348,11 @@ impl Run<'_> {
             println!("no peer: {why}");
         }
         print!("{}", table(&ours.out, &theirs));
-        self.judge("speed", Ok(ours.success));
+        let elsewhere = not_on_the_device(&ours.out);
+        for line in &elsewhere {
+            println!("not on the device: {line}");
+        }
+        self.judge("speed", Ok(ours.success && elsewhere.is_empty()));
     }
 }
 
@@ -350,6 +363,16 @@ fn times(text: &str) -> HashMap<String, f64> {
         Some((key.to_string(), time.parse().ok()?))
     };
     text.lines().filter_map(line).collect()
+}
+
+/// Of the lines `ran name size rung` those of other rungs; where there are none at all, a line that says so.
+fn not_on_the_device(ours: &str) -> Vec<String> {
+    let ran: Vec<&str> = ours.lines().filter_map(|line| line.strip_prefix("ran ")).collect();
+    if ran.is_empty() {
+        return vec!["nothing was said of where anything ran".into()];
+    }
+    let there = |line: &&&str| line.split(' ').nth(2).is_some_and(|rung| rung == "device");
+    ran.iter().filter(|line| !there(line)).map(|line| line.to_string()).collect()
 }
 
 /// Each of our lines with the peer's time and how many times as fast we are.
@@ -377,6 +400,14 @@ mod tests {
         let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
         assert_eq!(lines[1], ["exp-f32", "1024", "10.0", "20.0", "2.00"]);
         assert_eq!(lines[2], ["copy-f32", "8", "3.2", "-", "-"]);
+    }
+
+    #[test]
+    fn a_time_of_the_lanes_is_none_of_the_card() {
+        let good = "exp-f32 1024 10.0\nran exp-f32 1024 device\nran product-f64 64 device f64 on tensor cores\n";
+        assert!(not_on_the_device(good).is_empty());
+        assert_eq!(not_on_the_device("exp-f32 8 1.0\nran exp-f32 8 lanes\n"), ["exp-f32 8 lanes"]);
+        assert_eq!(not_on_the_device("exp-f32 8 1.0\n").len(), 1);
     }
 
     #[test]
@@ -443,7 +474,7 @@ mod tests {
         let used = EXPLAINED.replace("RUNG", "");
         let cases = format!(
             "{CARD}*--precision=tf32*) {};;\n*--precision*) {};;\n\
-             *gpt.lisp*) echo text;;\n*) echo same; {used};;",
+             *gpt.lisp*) echo text;;\n*gpu.lisp*) echo ran copy 8 device;;\n*) echo same; {used};;",
             EXPLAINED.replace("RUNG", "tf32 on tensor cores"),
             EXPLAINED.replace("RUNG", "strict, no tensor cores"),
         );

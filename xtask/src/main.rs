@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         ["gen"] => pages::write(&root()),
         ["gen", "--check"] => pages::check(&root()),
         ["tidy"] => tidy::run(&root()),
+        ["--help" | "-h"] => Ok(USAGE.into()),
+        ["gpu-check", "--help" | "-h"] => Ok(gpu_check::USAGE.into()),
         ["gpu-check", rest @ ..] => gpu_check::run(&root(), rest),
         ["exhaustive", ..] if cfg!(debug_assertions) => optimised(&words),
         ["exhaustive", rest @ ..] => exhaustive::run(&root(), rest),

@@ -7,13 +7,15 @@
 //! queued. Read `table` for the books; `Device` does the work.
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Outcome};
+use books::Books;
 use crate::sized;
 use rung_array::{Array, Bytes, Remote};
 use rung_base::{ElementType, Error, ErrorKind, Shape};
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 use table::{Table, Victim};
 
+mod books;
 mod table;
 
 /// The budget where the device does not tell its memory.
@@ -45,8 +47,8 @@ pub struct Residency {
 struct Shared {
     device: Arc<dyn Device>,
     budget: usize,
-    table: Mutex<Table>,
-    room: Mutex<Room>,
+    table: Books<Table>,
+    room: Books<Room>,
 }
 
 /// What is known of the device's free memory.
@@ -86,8 +88,8 @@ impl Residency {
         let budget = budget.or_else(quarter).unwrap_or(UNTOLD).min(usize::MAX as u64) as usize;
         let mut table = Table::default();
         table.free.limit = budget / 4;
-        let table = Mutex::new(table);
-        Residency { shared: Arc::new(Shared { device, budget, table, room: Mutex::default() }) }
+        let (table, room) = (Books::new(table), Books::new(Room::default()));
+        Residency { shared: Arc::new(Shared { device, budget, table, room }) }
     }
 
     /// The device.
@@ -235,8 +237,7 @@ impl Residency {
 
 impl Shared {
     fn table(&self) -> MutexGuard<'_, Table> {
-        // The books are whole at every point where a panic could leave them.
-        self.table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.table.lock()
     }
 
     /// Books a buffer in use.
@@ -314,7 +315,7 @@ impl Shared {
     }
 
     fn room(&self) -> MutexGuard<'_, Room> {
-        self.room.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.room.lock()
     }
 
     /// Declines what free memory cannot hold, before anything goes up.

@@ -18,7 +18,7 @@ pub use mark::Listener;
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -106,6 +106,8 @@ pub struct Workers {
     heeded: OnceLock<Arc<AtomicBool>>,
     /// Told how far a long piece of work is.
     listener: OnceLock<Listener>,
+    /// The process that started the threads; 0 before.
+    process: AtomicU32,
     /// Held while a region runs.
     pool: Mutex<Pool>,
 }
@@ -149,6 +151,7 @@ impl Workers {
             note: AtomicUsize::new(0),
             heeded: OnceLock::new(),
             listener: OnceLock::new(),
+            process: AtomicU32::new(0),
             pool: Mutex::default(),
         }
     }
@@ -286,6 +289,7 @@ impl Workers {
         if std::mem::replace(&mut pool.started, true) {
             return;
         }
+        self.process.store(std::process::id(), Ordering::Relaxed);
         for index in 1..self.most() {
             let parked = Arc::new(AtomicBool::new(false));
             let (shared, flag) = (self.shared.clone(), parked.clone());
@@ -314,9 +318,17 @@ impl Workers {
         }
     }
 
+    /// A child of a fork has the books of its parent's threads, and none of the threads.
+    fn in_child(&self) -> bool {
+        ![0, std::process::id()].contains(&self.process.load(Ordering::Relaxed))
+    }
+
     /// The right to run a region, unless another thread has it. A panic that passed through an
     /// earlier region leaves nothing half done.
     fn turn(&self) -> Option<MutexGuard<'_, Pool>> {
+        if self.in_child() {
+            return None;
+        }
         match self.pool.try_lock() {
             Ok(pool) => Some(pool),
             Err(TryLockError::Poisoned(pool)) => Some(pool.into_inner()),
@@ -340,7 +352,13 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        let mut workers = std::mem::take(&mut lock(&self.pool).workers);
+        let in_child = self.in_child();
+        let pool = self.pool.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut workers = std::mem::take(&mut pool.workers);
+        if in_child {
+            // Threads of another process cannot be waited for.
+            return std::mem::forget(workers);
+        }
         self.shared.stop.store(true, Ordering::SeqCst);
         self.announce(None, &workers);
         for worker in &mut workers {

@@ -270,3 +270,18 @@ fn a_panic_is_not_taken_for_a_stop() {
     }));
     assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"piece two"));
 }
+
+/// It would wait for ever for threads that only its parent has.
+#[test]
+fn a_child_of_a_fork_works_alone_and_waits_for_nobody() {
+    let workers = Workers::new(3);
+    assert_eq!(count(&workers, 8), [1; 8]);
+    workers.process.fetch_add(1, Ordering::Relaxed);
+    let held = lock(&workers.shared.region);
+    assert_eq!(count(&workers, 8), [1; 8]);
+    drop(held);
+    let shared = workers.shared.clone();
+    drop(workers);
+    // The threads themselves, which this process has after all, end here.
+    shared.stop.store(true, Ordering::SeqCst);
+}
