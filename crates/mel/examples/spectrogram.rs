@@ -74,8 +74,8 @@ fn streamed(plan: &Arc<Plan>, lanes: &Lanes, samples: &[f32]) -> rung_base::Resu
     }
     let end = stream.finish(Some(lanes))?;
     numbers.extend(end.rows);
-    if let Some(largest) = end.largest {
-        plan.preset.value.last(&mut numbers, largest);
+    if plan.preset.needs_the_largest() {
+        plan.preset.value.last(&mut numbers, end.largest);
     }
     let bands = plan.filters.len();
     Ok((Table { shape: [numbers.len() / bands, bands], numbers }, count))

@@ -2,16 +2,13 @@
 //! done to whole signals. Records and writers read the same arguments here.
 
 use crate::energy::Method;
-use crate::preset::{NO_PRESET, Norm, Padding, Preset, Value as Values};
+use crate::preset::{Clamp, NO_PRESET, Norm, Padding, Preset, Value as Values, WINDOW_SECONDS};
 use crate::scale::Scale;
 use crate::window::Window;
 use rung_base::{Error, ErrorKind, Result};
 use rung_ops::Value;
 use rung_ops::arguments::Arguments;
 use rung_ops::record::{Kind, Op, Parameter, keyword};
-
-/// Seconds of Whisper's window.
-const WINDOW_SECONDS: f64 = 30.0;
 
 /// The names of the presets.
 const NAMES: &[&str] = &["librosa", "torchaudio", "whisper-80", "whisper-128", "kaldi"];
@@ -89,6 +86,13 @@ pub const WINDOW30: Parameter =
     keyword("window30", Kind::Flag).says("Whisper's window: zeros behind the samples up to 30 s");
 pub const WHISPER_FILE: Parameter = keyword("whisper-file", Kind::Flag)
     .says("Whisper's way with whole files: 30 s of zeros behind, one maximum, then cut");
+
+pub const CLAMP: Parameter = keyword("clamp", Kind::Choice(&["end", "window"]))
+    .says(
+        "whose largest value Whisper's clamp looks at: that of the whole signal, known at its end, or \
+         of each window of 30 s for itself, from the first frame on",
+    )
+    .default("end");
 
 pub const TYPE: Parameter = keyword("type", Kind::Choice(&["f32", "f64", "f16"]))
     .says("the element type of the result; the numbers are computed as f32")
@@ -258,8 +262,19 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
         let range = if preset.name == "librosa" { Some(80.0) } else { None };
         preset.value = Values::Decibels { range };
     }
+    clamp(preset, a)?;
     cepstra(preset, a)?;
     bands(preset, a)
+}
+
+fn clamp(preset: &mut Preset, a: &mut Named) -> Result<()> {
+    let Some(word) = a.choice("clamp")? else { return Ok(()) };
+    if preset.value != Values::Whisper {
+        let text = "clamp is that of the whisper presets";
+        return Err(Error::wanted(ErrorKind::Argument, text, preset.name));
+    }
+    preset.clamp = if word == "window" { Clamp::Window } else { Clamp::End };
+    Ok(())
 }
 
 fn cepstra(preset: &mut Preset, a: &mut Named) -> Result<()> {

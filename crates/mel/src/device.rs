@@ -54,6 +54,9 @@ pub(crate) fn spectrograms(
     if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
         return Ok(Err(Decline::NoKernel("signals of different lengths")));
     }
+    if plan.preset.clamped().is_some() {
+        return Ok(Err(Decline::NoKernel("a clamp of each window for itself")));
+    }
     if shape.size() == 0 {
         return Ok(Err(Decline::NoKernel("no frame")));
     }

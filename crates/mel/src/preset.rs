@@ -4,6 +4,9 @@ use crate::scale::Scale;
 use crate::window::Window;
 use rung_base::{Error, ErrorKind, Result};
 
+/// Seconds of Whisper's window.
+pub(crate) const WINDOW_SECONDS: f64 = 30.0;
+
 /// What stands before and behind the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
@@ -41,6 +44,15 @@ pub enum Value {
     Whisper,
     /// ln(max(E, 2^-23)).
     NaturalLog,
+}
+
+/// Whose largest value Whisper's clamp looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clamp {
+    /// That of the whole signal, which is known at its end.
+    End,
+    /// Each window's of 30 s of frames: what is later changes nothing.
+    Window,
 }
 
 /// The norm of a filter.
@@ -85,6 +97,8 @@ pub struct Preset {
     pub norm: Norm,
     /// What becomes of an energy.
     pub value: Value,
+    /// Whose largest value the clamp of Whisper's values looks at.
+    pub clamp: Clamp,
     /// Samples are multiplied by it.
     pub sample_scale: f64,
     /// Whether results are (frames, bands), else (bands, frames).
@@ -127,6 +141,7 @@ const LIBROSA: Preset = Preset {
     scale: Scale::Slaney,
     norm: Norm::Area,
     value: Value::Power,
+    clamp: Clamp::End,
     sample_scale: 1.0,
     frames_first: false,
     cepstra: Cepstra {
@@ -202,6 +217,17 @@ impl Preset {
             let wanted = format!("a preset is one of {}", names.join(", "));
             Error::wanted(ErrorKind::Argument, wanted, name)
         })
+    }
+
+    /// Frames of a window whose largest value Whisper's clamp looks at; none where it is the whole signal's.
+    pub fn clamped(&self) -> Option<usize> {
+        let frames = (WINDOW_SECONDS * self.rate / self.hop.max(1) as f64) as usize;
+        (self.clamp == Clamp::Window && self.value == Value::Whisper).then_some(frames.max(1))
+    }
+
+    /// Whether values wait for the largest of the whole signal.
+    pub fn needs_the_largest(&self) -> bool {
+        self.clamped().is_none() && self.value.needs_the_largest()
     }
 
     /// The highest frequency in Hz.

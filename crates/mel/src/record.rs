@@ -56,6 +56,7 @@ pub const SPECTROGRAM: Op = Op {
         asked::SAMPLE_SCALE,
         asked::WINDOW30,
         asked::WHISPER_FILE,
+        asked::CLAMP,
         asked::TYPE,
         LENGTHS,
     ],

@@ -259,6 +259,7 @@ fn fields(rules: &Rules) -> Json {
         "scale": scale(preset.scale),
         "norm": norm(preset.norm),
         "value": value(preset.value),
+        "clamp": clamp(preset),
         "multiplied-by": preset.sample_scale,
         "layout": if preset.frames_first { "frames bands" } else { "bands frames" },
         "zeros-behind": match rules.fill {
@@ -267,6 +268,15 @@ fn fields(rules: &Rules) -> Json {
             Fill::Behind(length) => json!(length),
         },
     })
+}
+
+/// Nothing where no value waits for the largest.
+fn clamp(preset: &Preset) -> Json {
+    match (preset.value, preset.clamped()) {
+        (_, Some(frames)) => json!(format!("windows of {frames} frames")),
+        (Values::Whisper, None) => json!("the whole signal"),
+        _ => Json::Null,
+    }
 }
 
 fn window(window: Window) -> &'static str {

@@ -51,6 +51,7 @@ pub fn spectrograms() -> Vec<Sample> {
         of(holes, &few("whisper-128", &[("lengths", lengths)])),
         of(scaled, &few("kaldi", &[("sample-scale", word("int16"))])),
         of(spread(&[0, 90], 0.5), &few("torchaudio", &[])),
+        of(signal(400), &few("whisper-80", &[("clamp", word("window"))])),
     ]
 }
 
@@ -78,6 +79,7 @@ pub fn streams() -> Vec<Sample> {
         of(signal(300), &few("torchaudio", &[])),
         of(signal(333), &few("kaldi", std::slice::from_ref(&last))),
         of(signal(0), &few("whisper-80", &[])),
+        of(signal(333), &few("whisper-80", &[("clamp", word("window")), last.clone()])),
         of(signal(90), &few("librosa", &[("state", begun.clone()), last.clone()])),
         of(signal(7), &few("librosa", &[("state", begun), ("db", Value::True)])),
     ]
