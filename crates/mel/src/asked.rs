@@ -10,6 +10,9 @@ use rung_ops::Value;
 use rung_ops::arguments::Arguments;
 use rung_ops::record::{Kind, Op, Parameter, keyword};
 
+/// The most points of a transform, and samples of a window or a hop.
+const FARTHEST: f64 = 1_048_576.0;
+
 /// The names of the presets.
 const NAMES: &[&str] = &["librosa", "torchaudio", "whisper-80", "whisper-128", "kaldi"];
 
@@ -37,19 +40,27 @@ pub const MELS: Parameter = keyword("mels", Kind::Integer)
     .between(1.0, 16_384.0)
     .default(OF_PRESET)
     .also(&["n-mels"]);
-pub const N_FFT: Parameter = keyword("n-fft", Kind::Integer)
-    .says("points of the transform")
-    .between(1.0, 1_048_576.0)
-    .default(OF_PRESET);
+pub const N_FFT: Parameter =
+    keyword("n-fft", Kind::Integer).says("points of the transform").between(1.0, FARTHEST).default(
+        "that of the preset; of kaldi, where the window is said, the power of two that holds it",
+    );
 pub const WIN_LENGTH: Parameter = keyword("win-length", Kind::Integer)
     .says("samples of the window")
-    .between(1.0, 1_048_576.0)
+    .between(1.0, FARTHEST)
     .default("that of the preset, n-fft where the preset has both alike");
 pub const HOP: Parameter = keyword("hop", Kind::Integer)
     .says("samples from one frame to the next")
-    .between(1.0, 1_048_576.0)
+    .between(1.0, FARTHEST)
     .default("that of the preset, half the window of torchaudio")
     .also(&["hop-length"]);
+pub const FRAME_LENGTH: Parameter = keyword("frame-length", Kind::Number)
+    .says("the window, as Kaldi says it: in place of win-length")
+    .unit("ms")
+    .above(0.0, 1e6);
+pub const FRAME_SHIFT: Parameter = keyword("frame-shift", Kind::Number)
+    .says("from one frame to the next, as Kaldi says it: in place of hop")
+    .unit("ms")
+    .above(0.0, 1e6);
 pub const WINDOW: Parameter = keyword("window", Kind::Choice(&["hann", "povey", "rectangular"]))
     .says("the shape of the window")
     .default(OF_PRESET);
@@ -240,11 +251,16 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
     let own = preset.name == NO_PRESET;
     let halved = preset.hop * 2 == preset.window_length;
     let whole = own || preset.window_length == preset.n_fft;
-    preset.n_fft = a.count("n-fft")?.unwrap_or(preset.n_fft);
+    let said = samples(a, "win-length", "frame-length", preset.rate)?;
+    let points = match said {
+        Some(length) if preset.name == "kaldi" => length.next_power_of_two(),
+        _ => preset.n_fft,
+    };
+    preset.n_fft = a.count("n-fft")?.unwrap_or(points);
     let length = if whole { preset.n_fft } else { preset.window_length };
-    preset.window_length = a.count("win-length")?.unwrap_or(length);
+    preset.window_length = said.unwrap_or(length);
     let hop = if halved { (preset.window_length / 2).max(1) } else { preset.hop };
-    preset.hop = a.count("hop")?.unwrap_or(hop);
+    preset.hop = samples(a, "hop", "frame-shift", preset.rate)?.unwrap_or(hop);
     preset.window = match a.choice("window")? {
         Some("hann") => Window::Hann,
         Some("povey") => Window::Povey,
@@ -267,6 +283,25 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
     bands(preset, a)
 }
 
+/// A length that is said in samples, or in milliseconds, of which a part of a sample is left out.
+fn samples(a: &mut Named, name: &str, other: &str, rate: f64) -> Result<Option<usize>> {
+    match (a.count(name)?, a.number(other)?) {
+        (Some(_), Some(_)) => {
+            let text = format!("{name} and {other} say the same: give one of them");
+            Err(Error::new(ErrorKind::Argument, text))
+        }
+        (count, None) => Ok(count),
+        (None, Some(milliseconds)) => {
+            let count = (rate * 0.001 * milliseconds).floor();
+            if (1.0..=FARTHEST).contains(&count) {
+                return Ok(Some(count as usize));
+            }
+            let wanted = format!("{other} must be from 1 to {FARTHEST} samples of {rate} Hz");
+            Err(Error::wanted(ErrorKind::Argument, wanted, format!("{milliseconds} ms")))
+        }
+    }
+}
+
 fn clamp(preset: &mut Preset, a: &mut Named) -> Result<()> {
     let Some(word) = a.choice("clamp")? else { return Ok(()) };
     if preset.value != Values::Whisper {
@@ -282,6 +317,10 @@ fn cepstra(preset: &mut Preset, a: &mut Named) -> Result<()> {
     rules.count = a.count("count")?.unwrap_or(rules.count);
     rules.lifter = a.number("lifter")?.unwrap_or(rules.lifter);
     rules.deltas = a.flag("deltas");
+    rules.energy = match a.choice("use-energy")? {
+        Some(word) => word == "true",
+        None => rules.energy,
+    };
     Ok(())
 }
 

@@ -46,6 +46,8 @@ pub const SPECTROGRAM: Op = Op {
         asked::N_FFT,
         asked::WIN_LENGTH,
         asked::HOP,
+        asked::FRAME_LENGTH,
+        asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
         asked::SCALE,
@@ -119,6 +121,11 @@ pub const CEPSTRA: Op = Op {
             .says("the lifter's length; 0 for none")
             .between(0.0, 1e6)
             .default("22 of kaldi, else 0"),
+        keyword("use-energy", Kind::Choice(&["true", "false"]))
+            .says(
+                "whether the frame's log energy, before pre-emphasis, stands in place of the first",
+            )
+            .default("true of kaldi, else false"),
         keyword("deltas", Kind::Flag).says(
             "slopes from frame to frame follow: as many again, of kaldi over 5 frames, else over 9",
         ),
@@ -129,6 +136,8 @@ pub const CEPSTRA: Op = Op {
         asked::N_FFT,
         asked::WIN_LENGTH,
         asked::HOP,
+        asked::FRAME_LENGTH,
+        asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
         asked::SCALE,

@@ -210,6 +210,14 @@ fn fields_that_do_not_fit_are_refused_with_both_values() {
         (vec![("mels", whole(0))], "mels must be from 1 to 16384: got 0"),
         (vec![("hop", whole(0))], "hop must be from 1 to 1048576: got 0"),
         (vec![("win-length", whole(401))], "got a window of 401, a transform of 400"),
+        (
+            vec![("win-length", whole(300)), ("frame-length", number(25.0))],
+            "win-length and frame-length say the same: give one of them",
+        ),
+        (
+            vec![("frame-shift", number(0.05))],
+            "frame-shift must be from 1 to 1048576 samples of 16000 Hz: got 0.05 ms",
+        ),
         (vec![("mode", word("melt")), ("points", whole(0))], "points must be from 1 to 64: got 0"),
         (vec![("points", whole(2))], "points are those of mode melt: got 2 in mode exact"),
         (vec![("mode", word("melt")), ("method", word("fft"))], "computed: got fft"),
@@ -330,6 +338,9 @@ fn cepstra_follow_their_presets() {
     assert_eq!(shape(&of("torchaudio", &[])), [40, 21]);
     assert_eq!(shape(&of("kaldi", &[])), [23, 13]);
     assert_eq!(shape(&of("kaldi", &[("deltas", Value::True)])), [23, 26]);
+    // 20 ms of 16 kHz every 8 ms, in transforms of 512 points, as Kaldi counts them.
+    let frames = [("frame-length", number(20.0)), ("frame-shift", number(8.0))];
+    assert_eq!(shape(&of("kaldi", &frames)), [29, 13]);
     assert_eq!(
         shape(&of("kaldi", &[("count", Value::integer(5)), ("mode", word("melt"))])),
         [23, 5]

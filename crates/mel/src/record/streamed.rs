@@ -43,6 +43,8 @@ pub const STREAM: Op = Op {
         asked::N_FFT,
         asked::WIN_LENGTH,
         asked::HOP,
+        asked::FRAME_LENGTH,
+        asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
         asked::SCALE,
