@@ -75,6 +75,14 @@ pub const SCALE: Parameter = keyword("scale", Kind::Choice(&["slaney", "htk", "k
     .says("the mel scale")
     .default(OF_PRESET)
     .also(&["mel-scale"]);
+pub const HTK: Parameter = keyword("htk", Kind::Flag).says("scale htk, as librosa says it");
+pub const CENTER: Parameter = keyword("center", Kind::Truth)
+    .says("false: frames lie inside the samples, pad none, as librosa and torchaudio say it")
+    .default("that of the preset");
+pub const POWER: Parameter = keyword("power", Kind::Integer)
+    .says("what bands sum of each bin: its magnitude, or the square of it")
+    .between(1.0, 2.0)
+    .default("2");
 pub const NORM: Parameter = keyword("norm", Kind::Choice(&["slaney", "none"]))
     .says("whether each triangle has the area 1 or the height 1")
     .default(OF_PRESET);
@@ -148,6 +156,12 @@ impl Named {
     pub fn count(&mut self, name: &str) -> Result<Option<usize>> {
         let number = self.given(name).map(|at| self.arguments.integer(at)).transpose()?;
         Ok(number.map(|n| usize::try_from(n).unwrap_or(0)))
+    }
+
+    /// None where it was not written.
+    pub fn truth(&mut self, name: &str) -> Option<bool> {
+        let at = self.op.parameters.iter().position(|p| p.name == name)?;
+        self.arguments.truth(at)
     }
 
     pub fn choice(&mut self, name: &str) -> Result<Option<&'static str>> {
@@ -267,13 +281,8 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
         Some(_) => Window::Rectangular,
         None => preset.window,
     };
-    preset.padding = match a.choice("pad")? {
-        Some("zero") => Padding::Zero,
-        Some("reflect") => Padding::Reflect,
-        Some("none") => Padding::None,
-        Some(_) => Padding::Mirror,
-        None => preset.padding,
-    };
+    preset.padding = padding(preset, a)?;
+    preset.magnitude = a.count("power")? == Some(1);
     if a.flag("db") {
         let range = if preset.name == "librosa" { Some(80.0) } else { None };
         preset.value = Values::Decibels { range };
@@ -281,6 +290,37 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
     clamp(preset, a)?;
     cepstra(preset, a)?;
     bands(preset, a)
+}
+
+/// What stands at the edges, by either of its names.
+fn padding(preset: &Preset, a: &mut Named) -> Result<Padding> {
+    let said = a.choice("pad")?.map(|word| match word {
+        "zero" => Padding::Zero,
+        "reflect" => Padding::Reflect,
+        "none" => Padding::None,
+        _ => Padding::Mirror,
+    });
+    let refuse = |text: &str, got: &str, hint: &'static str| {
+        Err(Error::wanted(ErrorKind::Argument, text, got).hint(hint))
+    };
+    let is_centred = |padding| matches!(padding, Padding::Zero | Padding::Reflect);
+    match (a.truth("center"), said) {
+        (Some(true), said) if !is_centred(said.unwrap_or(preset.padding)) => refuse(
+            "center true needs something at the edges",
+            preset.name,
+            "pad zero or reflect centres frames",
+        ),
+        (Some(false), Some(padding)) if padding != Padding::None => {
+            refuse("center false leaves nothing at the edges", "a pad", "leave one of them out")
+        }
+        // librosa and torchaudio centre a short window in its frame also here; Kaldi has it at the left.
+        (Some(false), _) if preset.name != "kaldi" && preset.window_length < preset.n_fft => {
+            let got = format!("{} in {}", preset.window_length, preset.n_fft);
+            refuse("center false takes a window as long as the transform", &got, "pad none")
+        }
+        (Some(false), _) => Ok(Padding::None),
+        (_, said) => Ok(said.unwrap_or(preset.padding)),
+    }
 }
 
 /// A length that is said in samples, or in milliseconds, of which a part of a sample is left out.
@@ -317,10 +357,7 @@ fn cepstra(preset: &mut Preset, a: &mut Named) -> Result<()> {
     rules.count = a.count("count")?.unwrap_or(rules.count);
     rules.lifter = a.number("lifter")?.unwrap_or(rules.lifter);
     rules.deltas = a.flag("deltas");
-    rules.energy = match a.choice("use-energy")? {
-        Some(word) => word == "true",
-        None => rules.energy,
-    };
+    rules.energy = a.truth("use-energy").unwrap_or(rules.energy);
     Ok(())
 }
 
@@ -329,7 +366,13 @@ pub fn bands(preset: &mut Preset, a: &mut Named) -> Result<()> {
     preset.mels = a.count("mels")?.unwrap_or(preset.mels);
     preset.range.0 = a.number("fmin")?.unwrap_or(preset.range.0);
     preset.range.1 = a.number("fmax")?.unwrap_or(preset.range.1);
-    preset.scale = match a.choice("scale")? {
+    let (htk, scale) = (a.flag("htk"), a.choice("scale")?);
+    if let Some(other) = scale.filter(|scale| htk && *scale != "htk") {
+        let text = "htk is the scale htk: give one scale";
+        return Err(Error::wanted(ErrorKind::Argument, text, other));
+    }
+    preset.scale = match scale {
+        _ if htk => Scale::Htk,
         Some("slaney") => Scale::Slaney,
         Some("htk") => Scale::Htk,
         Some(_) => Scale::Kaldi,

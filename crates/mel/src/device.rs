@@ -102,7 +102,10 @@ fn energies(
     };
     let (c, s) =
         (taken!(squares(sums, &tables.cosines)), taken!(squares(differences, &tables.sines)));
-    let power = taken!(trip.of_table("add", vec![c.into(), s.into()]));
+    let mut power = taken!(trip.of_table("add", vec![c.into(), s.into()]));
+    if plan.preset.magnitude {
+        power = taken!(trip.of_table("sqrt", vec![power.into()]));
+    }
     trip.of_table("matmul", vec![power.into(), tables.weights.clone().into()])
 }
 

@@ -212,6 +212,8 @@ pub(crate) struct Folded {
     /// (columns, bands): from squares to energies.
     weights: Vec<f32>,
     bands: usize,
+    /// Whether bands sum magnitudes, else squares.
+    magnitude: bool,
     tables: OnceLock<Box<Tables>>,
 }
 
@@ -286,7 +288,8 @@ impl Folded {
         let bands = preset.mels;
         let row = |column| (0..bands).map(move |band| weight(column, band) as f32);
         let weights = (0..columns).flat_map(row).collect();
-        Folded { pairs, cosines, sines, columns, weights, bands, tables: OnceLock::new() }
+        let (magnitude, tables) = (preset.magnitude, OnceLock::new());
+        Folded { pairs, cosines, sines, columns, weights, bands, magnitude, tables }
     }
 
     /// Sums and differences of mirrored samples, in f32.
@@ -350,6 +353,9 @@ impl Folded {
         times(lanes, [rows, depth, columns], sums, &self.cosines, &mut power);
         times(lanes, [rows, depth, columns], differences, &self.sines, &mut other);
         power.iter_mut().zip(&other).for_each(|(c, s)| *c = *c * *c + s * s);
+        if self.magnitude {
+            power.iter_mut().for_each(|x| *x = x.sqrt());
+        }
         times(lanes, [rows, columns, self.bands], &power, &self.weights, to);
     }
 }

@@ -87,6 +87,8 @@ pub struct Preset {
     pub remove_mean: bool,
     /// y[j] = x[j] - this x[j-1] in a frame, x[-1] being x[0]; 0 for none.
     pub preemphasis: f64,
+    /// Whether bands sum the magnitudes of bins, else their squares.
+    pub magnitude: bool,
     /// How many bands.
     pub mels: usize,
     /// The lowest and highest frequency, Hz; the latter from half the rate when it is not above 0.
@@ -136,6 +138,7 @@ const LIBROSA: Preset = Preset {
     count: Count::All,
     remove_mean: false,
     preemphasis: 0.0,
+    magnitude: false,
     mels: 128,
     range: (0.0, 0.0),
     scale: Scale::Slaney,

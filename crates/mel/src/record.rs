@@ -19,6 +19,7 @@ use rung_ops::{Answer, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 
+mod mistakes;
 pub mod streamed;
 mod trial;
 
@@ -50,7 +51,10 @@ pub const SPECTROGRAM: Op = Op {
         asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
+        asked::CENTER,
+        asked::POWER,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -70,6 +74,7 @@ pub const SPECTROGRAM: Op = Op {
         array("times", "the middle of each frame, in seconds"),
         array("centres", "the middle of each band, in Hz"),
     ],
+    errors: mistakes::SPECTROGRAM,
     prepare: |op, a, context| prepare(op, a, context, Kinds::Spectrogram),
     rungs: Rungs::with_device(
         Definition::Several(portable),
@@ -121,7 +126,7 @@ pub const CEPSTRA: Op = Op {
             .says("the lifter's length; 0 for none")
             .between(0.0, 1e6)
             .default("22 of kaldi, else 0"),
-        keyword("use-energy", Kind::Choice(&["true", "false"]))
+        keyword("use-energy", Kind::Truth)
             .says(
                 "whether the frame's log energy, before pre-emphasis, stands in place of the first",
             )
@@ -140,7 +145,10 @@ pub const CEPSTRA: Op = Op {
         asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
+        asked::CENTER,
+        asked::POWER,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -154,6 +162,7 @@ pub const CEPSTRA: Op = Op {
         array("cepstra", "the cepstra of every frame"),
         array("times", "the middle of each frame, in seconds"),
     ],
+    errors: mistakes::CEPSTRA,
     prepare: |op, a, context| prepare(op, a, context, Kinds::Cepstra),
     samples: trial::cepstra,
     example: "(mel:cepstra #d(0 0.5 0 -0.5 0 0.5 0 -0.5) :rate 8 :preset :librosa :n-fft 4 :hop 4 \
@@ -181,6 +190,7 @@ pub const FILTERS: Op = Op {
         asked::MELS,
         asked::N_FFT,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -190,6 +200,7 @@ pub const FILTERS: Op = Op {
         array("filters", "a row of weights for each band"),
         array("centres", "the middle of each band, in Hz"),
     ],
+    errors: mistakes::FILTERS,
     prepare: prepare_filters,
     rungs: Rungs::none("a table that is computed once, in double-float"),
     samples: trial::filters,

@@ -253,6 +253,7 @@ fn fields(rules: &Rules) -> Json {
         "last-frame": preset.count == Count::All,
         "remove-mean": preset.remove_mean,
         "preemphasis": preset.preemphasis,
+        "power": if preset.magnitude { 1 } else { 2 },
         "mels": preset.mels,
         "fmin": preset.range.0,
         "fmax": preset.highest(),

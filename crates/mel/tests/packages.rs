@@ -119,6 +119,21 @@ fn energies_are_librosas_and_torchaudios_to_1e_5() {
     torchaudio("torchaudio slaney", &[&small()[..], &slaney].concat());
 }
 
+/// `htk`, `power` and `center` as both packages say them: a magnitude is the root of an energy, and so may be as
+/// far off as the root of its part of the largest.
+#[test]
+fn htk_power_and_center_mean_what_they_mean_there() {
+    let inside = [whole("power", 1), ("center", Value::Nil)];
+    let within = Within::Parts(1e-5, 1e-6);
+    let sizes = [whole("n-fft", 400), whole("hop-length", 160), whole("n-mels", 40)];
+    let htk = [flag("htk"), ("norm", word("none"))];
+    let librosa = by("librosa", &[&sizes[..], &htk, &inside].concat());
+    both("librosa magnitude", "spectrogram", &librosa, within);
+    both("torchaudio magnitude", "spectrogram", &by("torchaudio", &inside), within);
+    let kaldi = by("kaldi", &[whole("power", 1)]);
+    both("kaldi magnitude", "spectrogram", &kaldi, Within::Much(5e-5));
+}
+
 #[test]
 fn decibels_are_librosas_and_torchaudios() {
     let of = |name, preset| {
@@ -171,10 +186,10 @@ fn cepstra_are_those_of_each_package() {
     of("librosa mfcc deltas", "librosa", &[thirteen.clone(), flag("deltas")], 1e-4);
     of("torchaudio mfcc", "torchaudio", &[], 1e-4);
     of("torchaudio mfcc 13", "torchaudio", &[&[thirteen][..], &small()].concat(), 3e-4);
-    let no_energy = [("use-energy", word("false"))];
+    let no_energy = [("use-energy", Value::Nil)];
     of("kaldi mfcc", "kaldi", &[], 2e-4);
     of("kaldi mfcc no energy", "kaldi", &no_energy, 2e-4);
-    let plain = [whole("count", 20), ("lifter", number(0.0)), ("use-energy", word("true"))];
+    let plain = [whole("count", 20), ("lifter", number(0.0)), ("use-energy", Value::True)];
     of("kaldi mfcc 20 lifter 0", "kaldi", &plain, 3e-5);
     of("native mfcc", "kaldi", &[], 6e-4);
     of("native mfcc no energy", "kaldi", &no_energy, 6e-4);

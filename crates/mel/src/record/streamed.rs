@@ -1,7 +1,7 @@
 //! The record of a signal that comes in pieces. What is held between two of them goes out of a call and
 //! into the next one as an array, so that a call depends on its arguments alone.
 
-use super::{Named, PACKAGE, Plan, SAMPLES, plan, trial, warn_of_empty_bands, work};
+use super::{Named, PACKAGE, Plan, SAMPLES, mistakes, plan, trial, warn_of_empty_bands, work};
 use crate::asked::{self, Rules};
 use crate::frames;
 use crate::signals::Signals;
@@ -47,7 +47,10 @@ pub const STREAM: Op = Op {
         asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
+        asked::CENTER,
+        asked::POWER,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -64,6 +67,7 @@ pub const STREAM: Op = Op {
         number("largest", "the largest value so far, before the last step"),
         number("delay", "how long after a frame's middle it comes at most, in seconds"),
     ],
+    errors: mistakes::STREAM,
     prepare,
     rungs: Rungs::processor(
         Definition::Several(portable),
