@@ -37,7 +37,8 @@ pub const AUDIO: Reader = Reader {
 const RATE: Parameter = keyword("rate", Kind::Number)
     .says("the file's samples are resampled to this rate; of a .npy, the rate that they have")
     .unit("Hz")
-    .default("that of the file");
+    .default("that of the file")
+    .also(&["sr", "sample-rate"]);
 const CHANNEL: Parameter = keyword("channel", Kind::IndexOr(&["mix", "all"]))
     .says("which channel, from 0; their mean, or each for itself")
     .default("mix");
