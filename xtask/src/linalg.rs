@@ -4,9 +4,10 @@
 //! Everything said about an operation is read from its record in `rung_ops`; the only prose here is
 //! what holds for all of them.
 
+use rung_lisp::condition::type_name;
 use rung_ops::costs::WGPU;
 use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Parameter, Place, VEC};
-use rung_ops::solver::Solver;
+use rung_ops::solver::{Mistake, Solver};
 use rung_ops::{Entry, elsewhere, table};
 use std::fmt::Write;
 
@@ -152,6 +153,13 @@ fn section(out: &mut String, op: &Op) {
     for result in op.results {
         line(format!("    - `{}`: {}", result.name, result.text));
     }
+    if !op.errors.is_empty() {
+        line("- errors:".into());
+    }
+    for Mistake { kind, when, hint, .. } in op.errors {
+        let hint = if hint.is_empty() { String::new() } else { format!("; hint: {hint}") };
+        line(format!("    - `{}`: {when}{hint}", type_name(*kind)));
+    }
     line(format!("- element types: {}", types(op)));
     line(format!("- exact: {}", exactness(op)));
     runs_on(op).into_iter().for_each(&mut line);
@@ -208,7 +216,7 @@ fn takes(parameter: &Parameter) -> String {
         Kind::Each => "an integer, or integers as an array or a list",
         Kind::Index => "integers, as an array or a list",
         Kind::ElementType => "an element type",
-        Kind::Flag => "true or nil",
+        Kind::Flag | Kind::Truth => "true or nil",
         Kind::Slices => "a list of nil or (start end [step]), one an axis",
         Kind::Nested => "numbers in nested lists",
     };

@@ -332,6 +332,129 @@ fn sound_that_is_none_and_rules_that_are_not_said() {
     assert!(!folder.0.join("o.npy").exists() && !folder.0.join("o.json").exists());
 }
 
+/// The numbers of a result and what stands beside it, of a line that ends well.
+fn beside(folder: &Folder, words: &[&str]) -> (String, serde_json::Value) {
+    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/speech.wav");
+    let line = [&["mel", words[0], speech, "-q", "-o", "o.csv"], &words[1..]].concat();
+    let ran = run_in(folder, &line);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{words:?}: {}", ran.err);
+    let [numbers, beside] =
+        ["o.csv", "o.json"].map(|name| std::fs::read_to_string(folder.0.join(name)).unwrap());
+    (numbers, serde_json::from_str(&beside).unwrap())
+}
+
+/// Each flag of a field by its own name and by those of other packages: the same numbers, and what it said
+/// stands beside them.
+#[test]
+fn the_flags_of_other_packages_mean_the_fields() {
+    let folder = Folder::new();
+    let own = [
+        "spectrogram",
+        "--preset",
+        "torchaudio",
+        "--n-fft",
+        "400",
+        "--hop",
+        "160",
+        "--mels",
+        "20",
+        "--pad",
+        "none",
+        "--scale",
+        "htk",
+        "--norm",
+        "slaney",
+        "--fmin",
+        "20",
+        "--fmax",
+        "7000",
+        "--power",
+        "1",
+    ];
+    let others = [
+        "spectrogram",
+        "--preset",
+        "torchaudio",
+        "--n-fft",
+        "400",
+        "--hop-length",
+        "160",
+        "--n-mels",
+        "20",
+        "--center",
+        "false",
+        "--htk",
+        "--norm",
+        "slaney",
+        "--f-min",
+        "20",
+        "--f-max",
+        "7000",
+        "--power",
+        "1",
+        "--sr",
+        "16000",
+    ];
+    let (numbers, json) = beside(&folder, &own);
+    assert_eq!(beside(&folder, &others), (numbers, json.clone()));
+    for (field, value) in [
+        ("hop", 160.into()),
+        ("mels", 20.into()),
+        ("pad", "none".into()),
+        ("scale", "htk".into()),
+        ("norm", "slaney".into()),
+        ("fmin", 20.0.into()),
+        ("fmax", 7000.0.into()),
+        ("power", 1.into()),
+        ("clamp", serde_json::Value::Null),
+    ] {
+        assert_eq!(json[field], value, "{field}");
+    }
+}
+
+#[test]
+fn the_flags_of_kaldi_and_whisper_reach_their_rules() {
+    let folder = Folder::new();
+    let kaldi = ["cepstra", "--preset", "kaldi", "--frame-length", "20", "--frame-shift", "8"];
+    let (with, json) = beside(&folder, &kaldi);
+    let sizes = ["win-length", "n-fft", "hop"].map(|field| json[field].clone());
+    assert_eq!((sizes, &json["energy"]), ([320, 512, 128].map(Into::into), &true.into()));
+    let without = [&kaldi[..], &["--use-energy", "false"]].concat();
+    let (other, json) = beside(&folder, &without);
+    assert_eq!(json["energy"], false);
+    // All but the first of each frame's cepstra stay.
+    let rest = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split_once(',').unwrap().1.into()).collect()
+    };
+    assert!(with != other && rest(&with) == rest(&other));
+    let window = ["spectrogram", "--preset", "whisper-80", "--clamp", "window"];
+    assert_eq!(beside(&folder, &window).1["clamp"], "windows of 3000 frames");
+    for (words, wanted) in [
+        (&["--clamp", "window"][..], "clamp is that of the whisper presets: got kaldi"),
+        (&["--center", "no"], "--center: expected true or false, got \"no\""),
+        (&["--hop", "160", "--frame-shift", "10"], "hop and frame-shift say the same"),
+        (&["--htk", "--scale", "slaney"], "htk is the scale htk: give one scale: got slaney"),
+        (&["--center", "true"], "center true needs something at the edges: got kaldi"),
+    ] {
+        let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/speech.wav");
+        let line = [&["mel", "spectrogram", speech, "--preset", "kaldi"], words].concat();
+        let ran = run_in(&folder, &line);
+        assert!(ran.code == Some(2) && ran.err.contains(wanted), "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn points_far_from_the_origin_at_f32_are_a_note() {
+    let folder = Folder::new();
+    let cloud: String = (0..200).map(|i| format!("5400000.{i:03} 0 0\n")).collect();
+    folder.file("far.xyz", &cloud);
+    let line = ["points", "fps", "far.xyz", "-k", "3", "-o", "o.xyz"];
+    let ran = run_in(&folder, &[&line[..], &["--type", "f32"]].concat());
+    let note = "rung: note: f32 merged 199 of 200 distinct points; type f64 keeps them\n";
+    assert!(ran.err.contains(note), "{}", ran.err);
+    assert!(!run_in(&folder, &line).err.contains("merged"));
+}
+
 #[test]
 fn every_parameter_stands_beside_the_result_and_in_json() {
     let folder = Folder::new();

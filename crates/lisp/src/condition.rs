@@ -294,6 +294,11 @@ impl From<rung_base::Error> for Escape {
     }
 }
 
+/// The type of an error of this kind, as the manual writes it.
+pub fn type_name(kind: ErrorKind) -> String {
+    symbol::WELL_KNOWN[class_of_kind(kind).number() as usize].0.to_lowercase()
+}
+
 fn class_of_kind(kind: ErrorKind) -> Symbol {
     match kind {
         ErrorKind::Shape => symbol::SHAPE_ERROR,

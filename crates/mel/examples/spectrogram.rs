@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p rung-mel --example spectrogram -- IN.f32 PRESET [METHOD] [KIND] [THREADS]
 //! [OUT.f32]`: f32 samples in this machine's order, METHOD `own`, `fft`, `product` or `melt:3`, KIND `spectrogram`,
-//! `cepstra` or `stream` (pieces of one hop). Prints the shape and the least time of five runs, of a stream
-//! the mean time of a piece.
+//! `cepstra`, `batch` (signals of a second each) or `stream` (pieces of one hop). Prints the shape, the least time
+//! of five runs, of a stream the mean time of a piece, and what a frame takes.
 
 use rung_lanes::Lanes;
 use rung_mel::spectrogram::Table;
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match kind {
             "cepstra" => Ok((plan.cepstra(Some(&lanes), &samples)?, 1)),
             "stream" => streamed(&plan, &lanes, &samples),
+            "batch" => batch(&plan, &lanes, &samples),
             _ => Ok((plan.spectrogram(Some(&lanes), &samples, None)?, 1)),
         }
     };
@@ -44,6 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let times = (0..REPEATS).map(timed).collect::<rung_base::Result<Vec<Duration>>>()?;
     let least = times.iter().min().copied().unwrap_or_default().as_secs_f64() * 1e3;
     println!("shape {:?}\nmethod {:?}\nms {}", table.shape, plan.method, least / pieces as f64);
+    println!("flops {}\nbytes {}", plan.work().flops, plan.work().bytes);
     if let Some(out) = rest.get(3) {
         let bytes: Vec<u8> = table.numbers.iter().flat_map(|x| x.to_ne_bytes()).collect();
         std::fs::write(out, bytes)?;
@@ -63,6 +65,17 @@ fn method(text: Option<&String>) -> Result<Option<Method>, Box<dyn std::error::E
     })
 }
 
+/// The signals of a second each, one after another, as the operation takes those of a batch.
+fn batch(plan: &Plan, lanes: &Lanes, samples: &[f32]) -> rung_base::Result<(Table, usize)> {
+    let mut all = Table { shape: [0, 0], numbers: Vec::new() };
+    for signal in samples.chunks(plan.preset.rate as usize) {
+        let table = plan.spectrogram(Some(lanes), signal, None)?;
+        all.shape = [all.shape[0] + table.shape[0], table.shape[1]];
+        all.numbers.extend(table.numbers);
+    }
+    Ok((all, 1))
+}
+
 /// All frames, fed a hop at a time, and how many pieces that were.
 fn streamed(plan: &Arc<Plan>, lanes: &Lanes, samples: &[f32]) -> rung_base::Result<(Table, usize)> {
     let mut stream = Stream::new(plan.clone());
@@ -74,8 +87,8 @@ fn streamed(plan: &Arc<Plan>, lanes: &Lanes, samples: &[f32]) -> rung_base::Resu
     }
     let end = stream.finish(Some(lanes))?;
     numbers.extend(end.rows);
-    if let Some(largest) = end.largest {
-        plan.preset.value.last(&mut numbers, largest);
+    if plan.preset.needs_the_largest() {
+        plan.preset.value.last(&mut numbers, end.largest);
     }
     let bands = plan.filters.len();
     Ok((Table { shape: [numbers.len() / bands, bands], numbers }, count))

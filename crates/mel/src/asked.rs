@@ -2,7 +2,7 @@
 //! done to whole signals. Records and writers read the same arguments here.
 
 use crate::energy::Method;
-use crate::preset::{NO_PRESET, Norm, Padding, Preset, Value as Values};
+use crate::preset::{Clamp, NO_PRESET, Norm, Padding, Preset, Value as Values, WINDOW_SECONDS};
 use crate::scale::Scale;
 use crate::window::Window;
 use rung_base::{Error, ErrorKind, Result};
@@ -10,8 +10,8 @@ use rung_ops::Value;
 use rung_ops::arguments::Arguments;
 use rung_ops::record::{Kind, Op, Parameter, keyword};
 
-/// Seconds of Whisper's window.
-const WINDOW_SECONDS: f64 = 30.0;
+/// The most points of a transform, and samples of a window or a hop.
+const FARTHEST: f64 = 1_048_576.0;
 
 /// The names of the presets.
 const NAMES: &[&str] = &["librosa", "torchaudio", "whisper-80", "whisper-128", "kaldi"];
@@ -40,19 +40,27 @@ pub const MELS: Parameter = keyword("mels", Kind::Integer)
     .between(1.0, 16_384.0)
     .default(OF_PRESET)
     .also(&["n-mels"]);
-pub const N_FFT: Parameter = keyword("n-fft", Kind::Integer)
-    .says("points of the transform")
-    .between(1.0, 1_048_576.0)
-    .default(OF_PRESET);
+pub const N_FFT: Parameter =
+    keyword("n-fft", Kind::Integer).says("points of the transform").between(1.0, FARTHEST).default(
+        "that of the preset; of kaldi, where the window is said, the power of two that holds it",
+    );
 pub const WIN_LENGTH: Parameter = keyword("win-length", Kind::Integer)
     .says("samples of the window")
-    .between(1.0, 1_048_576.0)
+    .between(1.0, FARTHEST)
     .default("that of the preset, n-fft where the preset has both alike");
 pub const HOP: Parameter = keyword("hop", Kind::Integer)
     .says("samples from one frame to the next")
-    .between(1.0, 1_048_576.0)
+    .between(1.0, FARTHEST)
     .default("that of the preset, half the window of torchaudio")
     .also(&["hop-length"]);
+pub const FRAME_LENGTH: Parameter = keyword("frame-length", Kind::Number)
+    .says("the window, as Kaldi says it: in place of win-length")
+    .unit("ms")
+    .above(0.0, 1e6);
+pub const FRAME_SHIFT: Parameter = keyword("frame-shift", Kind::Number)
+    .says("from one frame to the next, as Kaldi says it: in place of hop")
+    .unit("ms")
+    .above(0.0, 1e6);
 pub const WINDOW: Parameter = keyword("window", Kind::Choice(&["hann", "povey", "rectangular"]))
     .says("the shape of the window")
     .default(OF_PRESET);
@@ -67,6 +75,14 @@ pub const SCALE: Parameter = keyword("scale", Kind::Choice(&["slaney", "htk", "k
     .says("the mel scale")
     .default(OF_PRESET)
     .also(&["mel-scale"]);
+pub const HTK: Parameter = keyword("htk", Kind::Flag).says("scale htk, as librosa says it");
+pub const CENTER: Parameter = keyword("center", Kind::Truth)
+    .says("false: frames lie inside the samples, pad none, as librosa and torchaudio say it")
+    .default("that of the preset");
+pub const POWER: Parameter = keyword("power", Kind::Integer)
+    .says("what bands sum of each bin: its magnitude, or the square of it")
+    .between(1.0, 2.0)
+    .default("2");
 pub const NORM: Parameter = keyword("norm", Kind::Choice(&["slaney", "none"]))
     .says("whether each triangle has the area 1 or the height 1")
     .default(OF_PRESET);
@@ -89,6 +105,13 @@ pub const WINDOW30: Parameter =
     keyword("window30", Kind::Flag).says("Whisper's window: zeros behind the samples up to 30 s");
 pub const WHISPER_FILE: Parameter = keyword("whisper-file", Kind::Flag)
     .says("Whisper's way with whole files: 30 s of zeros behind, one maximum, then cut");
+
+pub const CLAMP: Parameter = keyword("clamp", Kind::Choice(&["end", "window"]))
+    .says(
+        "whose largest value Whisper's clamp looks at: that of the whole signal, known at its end, or \
+         of each window of 30 s for itself, from the first frame on",
+    )
+    .default("end");
 
 pub const TYPE: Parameter = keyword("type", Kind::Choice(&["f32", "f64", "f16"]))
     .says("the element type of the result; the numbers are computed as f32")
@@ -133,6 +156,12 @@ impl Named {
     pub fn count(&mut self, name: &str) -> Result<Option<usize>> {
         let number = self.given(name).map(|at| self.arguments.integer(at)).transpose()?;
         Ok(number.map(|n| usize::try_from(n).unwrap_or(0)))
+    }
+
+    /// None where it was not written.
+    pub fn truth(&mut self, name: &str) -> Option<bool> {
+        let at = self.op.parameters.iter().position(|p| p.name == name)?;
+        self.arguments.truth(at)
     }
 
     pub fn choice(&mut self, name: &str) -> Result<Option<&'static str>> {
@@ -236,30 +265,91 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
     let own = preset.name == NO_PRESET;
     let halved = preset.hop * 2 == preset.window_length;
     let whole = own || preset.window_length == preset.n_fft;
-    preset.n_fft = a.count("n-fft")?.unwrap_or(preset.n_fft);
+    let said = samples(a, "win-length", "frame-length", preset.rate)?;
+    let points = match said {
+        Some(length) if preset.name == "kaldi" => length.next_power_of_two(),
+        _ => preset.n_fft,
+    };
+    preset.n_fft = a.count("n-fft")?.unwrap_or(points);
     let length = if whole { preset.n_fft } else { preset.window_length };
-    preset.window_length = a.count("win-length")?.unwrap_or(length);
+    preset.window_length = said.unwrap_or(length);
     let hop = if halved { (preset.window_length / 2).max(1) } else { preset.hop };
-    preset.hop = a.count("hop")?.unwrap_or(hop);
+    preset.hop = samples(a, "hop", "frame-shift", preset.rate)?.unwrap_or(hop);
     preset.window = match a.choice("window")? {
         Some("hann") => Window::Hann,
         Some("povey") => Window::Povey,
         Some(_) => Window::Rectangular,
         None => preset.window,
     };
-    preset.padding = match a.choice("pad")? {
-        Some("zero") => Padding::Zero,
-        Some("reflect") => Padding::Reflect,
-        Some("none") => Padding::None,
-        Some(_) => Padding::Mirror,
-        None => preset.padding,
-    };
+    preset.padding = padding(preset, a)?;
+    preset.magnitude = a.count("power")? == Some(1);
     if a.flag("db") {
         let range = if preset.name == "librosa" { Some(80.0) } else { None };
         preset.value = Values::Decibels { range };
     }
+    clamp(preset, a)?;
     cepstra(preset, a)?;
     bands(preset, a)
+}
+
+/// What stands at the edges, by either of its names.
+fn padding(preset: &Preset, a: &mut Named) -> Result<Padding> {
+    let said = a.choice("pad")?.map(|word| match word {
+        "zero" => Padding::Zero,
+        "reflect" => Padding::Reflect,
+        "none" => Padding::None,
+        _ => Padding::Mirror,
+    });
+    let refuse = |text: &str, got: &str, hint: &'static str| {
+        Err(Error::wanted(ErrorKind::Argument, text, got).hint(hint))
+    };
+    let is_centred = |padding| matches!(padding, Padding::Zero | Padding::Reflect);
+    match (a.truth("center"), said) {
+        (Some(true), said) if !is_centred(said.unwrap_or(preset.padding)) => refuse(
+            "center true needs something at the edges",
+            preset.name,
+            "pad zero or reflect centres frames",
+        ),
+        (Some(false), Some(padding)) if padding != Padding::None => {
+            refuse("center false leaves nothing at the edges", "a pad", "leave one of them out")
+        }
+        // librosa and torchaudio centre a short window in its frame also here; Kaldi has it at the left.
+        (Some(false), _) if preset.name != "kaldi" && preset.window_length < preset.n_fft => {
+            let got = format!("{} in {}", preset.window_length, preset.n_fft);
+            refuse("center false takes a window as long as the transform", &got, "pad none")
+        }
+        (Some(false), _) => Ok(Padding::None),
+        (_, said) => Ok(said.unwrap_or(preset.padding)),
+    }
+}
+
+/// A length that is said in samples, or in milliseconds, of which a part of a sample is left out.
+fn samples(a: &mut Named, name: &str, other: &str, rate: f64) -> Result<Option<usize>> {
+    match (a.count(name)?, a.number(other)?) {
+        (Some(_), Some(_)) => {
+            let text = format!("{name} and {other} say the same: give one of them");
+            Err(Error::new(ErrorKind::Argument, text))
+        }
+        (count, None) => Ok(count),
+        (None, Some(milliseconds)) => {
+            let count = (rate * 0.001 * milliseconds).floor();
+            if (1.0..=FARTHEST).contains(&count) {
+                return Ok(Some(count as usize));
+            }
+            let wanted = format!("{other} must be from 1 to {FARTHEST} samples of {rate} Hz");
+            Err(Error::wanted(ErrorKind::Argument, wanted, format!("{milliseconds} ms")))
+        }
+    }
+}
+
+fn clamp(preset: &mut Preset, a: &mut Named) -> Result<()> {
+    let Some(word) = a.choice("clamp")? else { return Ok(()) };
+    if preset.value != Values::Whisper {
+        let text = "clamp is that of the whisper presets";
+        return Err(Error::wanted(ErrorKind::Argument, text, preset.name));
+    }
+    preset.clamp = if word == "window" { Clamp::Window } else { Clamp::End };
+    Ok(())
 }
 
 fn cepstra(preset: &mut Preset, a: &mut Named) -> Result<()> {
@@ -267,6 +357,7 @@ fn cepstra(preset: &mut Preset, a: &mut Named) -> Result<()> {
     rules.count = a.count("count")?.unwrap_or(rules.count);
     rules.lifter = a.number("lifter")?.unwrap_or(rules.lifter);
     rules.deltas = a.flag("deltas");
+    rules.energy = a.truth("use-energy").unwrap_or(rules.energy);
     Ok(())
 }
 
@@ -275,7 +366,13 @@ pub fn bands(preset: &mut Preset, a: &mut Named) -> Result<()> {
     preset.mels = a.count("mels")?.unwrap_or(preset.mels);
     preset.range.0 = a.number("fmin")?.unwrap_or(preset.range.0);
     preset.range.1 = a.number("fmax")?.unwrap_or(preset.range.1);
-    preset.scale = match a.choice("scale")? {
+    let (htk, scale) = (a.flag("htk"), a.choice("scale")?);
+    if let Some(other) = scale.filter(|scale| htk && *scale != "htk") {
+        let text = "htk is the scale htk: give one scale";
+        return Err(Error::wanted(ErrorKind::Argument, text, other));
+    }
+    preset.scale = match scale {
+        _ if htk => Scale::Htk,
         Some("slaney") => Scale::Slaney,
         Some("htk") => Scale::Htk,
         Some(_) => Scale::Kaldi,

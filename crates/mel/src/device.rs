@@ -54,6 +54,9 @@ pub(crate) fn spectrograms(
     if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
         return Ok(Err(Decline::NoKernel("signals of different lengths")));
     }
+    if plan.preset.clamped().is_some() {
+        return Ok(Err(Decline::NoKernel("a clamp of each window for itself")));
+    }
     if shape.size() == 0 {
         return Ok(Err(Decline::NoKernel("no frame")));
     }
@@ -99,7 +102,10 @@ fn energies(
     };
     let (c, s) =
         (taken!(squares(sums, &tables.cosines)), taken!(squares(differences, &tables.sines)));
-    let power = taken!(trip.of_table("add", vec![c.into(), s.into()]));
+    let mut power = taken!(trip.of_table("add", vec![c.into(), s.into()]));
+    if plan.preset.magnitude {
+        power = taken!(trip.of_table("sqrt", vec![power.into()]));
+    }
     trip.of_table("matmul", vec![power.into(), tables.weights.clone().into()])
 }
 

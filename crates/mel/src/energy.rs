@@ -82,6 +82,14 @@ pub struct Energies {
     pub log_energy: Vec<f32>,
 }
 
+/// What a frame takes by a method: multiplications and additions, and the bytes of its own numbers that are
+/// read and written, tables aside, which frames share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    pub flops: u64,
+    pub bytes: u64,
+}
+
 impl Plan {
     /// `method` `None`: the product for transforms of up to 1,024 points, else the transform.
     ///
@@ -113,6 +121,27 @@ impl Plan {
     pub fn energies(&self, lanes: Option<&Lanes>, samples: &[f32]) -> Result<Energies> {
         let frames = Frames::new(&self.preset, samples)?;
         self.of_frames(lanes, &frames, 0..frames.count)
+    }
+
+    /// What a frame takes.
+    pub fn work(&self) -> Work {
+        let (length, bands) = (self.preset.window_length as u64, self.filters.len() as u64);
+        let samples = self.preset.hop as u64;
+        match &self.way {
+            // The usual count of a transform of real numbers, the window, the squares, the triangles.
+            Way::Fft(_) => {
+                let (n, bins) = (self.preset.n_fft as u64, self.filters.bins as u64);
+                let transform = (2.5 * n as f64 * (n as f64).log2()) as u64;
+                let triangles = 2 * self.filters.nonzero() as u64;
+                let numbers = samples + 2 * n + bins + bands;
+                Work { flops: transform + length + 3 * bins + triangles, bytes: 4 * numbers }
+            }
+            Way::Product(folded) => {
+                let (depth, columns) = (folded.pairs.len() as u64, folded.columns as u64);
+                let flops = 2 * depth + 4 * depth * columns + 3 * columns + 2 * columns * bands;
+                Work { flops, bytes: 4 * (samples + 2 * depth + 2 * columns + bands) }
+            }
+        }
     }
 
     /// The sinusoids of a method that is a product.
@@ -212,6 +241,8 @@ pub(crate) struct Folded {
     /// (columns, bands): from squares to energies.
     weights: Vec<f32>,
     bands: usize,
+    /// Whether bands sum magnitudes, else squares.
+    magnitude: bool,
     tables: OnceLock<Box<Tables>>,
 }
 
@@ -286,7 +317,8 @@ impl Folded {
         let bands = preset.mels;
         let row = |column| (0..bands).map(move |band| weight(column, band) as f32);
         let weights = (0..columns).flat_map(row).collect();
-        Folded { pairs, cosines, sines, columns, weights, bands, tables: OnceLock::new() }
+        let (magnitude, tables) = (preset.magnitude, OnceLock::new());
+        Folded { pairs, cosines, sines, columns, weights, bands, magnitude, tables }
     }
 
     /// Sums and differences of mirrored samples, in f32.
@@ -350,6 +382,9 @@ impl Folded {
         times(lanes, [rows, depth, columns], sums, &self.cosines, &mut power);
         times(lanes, [rows, depth, columns], differences, &self.sines, &mut other);
         power.iter_mut().zip(&other).for_each(|(c, s)| *c = *c * *c + s * s);
+        if self.magnitude {
+            power.iter_mut().for_each(|x| *x = x.sqrt());
+        }
         times(lanes, [rows, columns, self.bands], &power, &self.weights, to);
     }
 }

@@ -25,6 +25,11 @@ struct Band {
 }
 
 impl Filters {
+    /// Weights that are not 0.
+    pub fn nonzero(&self) -> usize {
+        self.bands.iter().map(|band| band.weights.len()).sum()
+    }
+
     /// Evenly spaced in mel.
     ///
     /// # Errors

@@ -4,6 +4,9 @@ use crate::scale::Scale;
 use crate::window::Window;
 use rung_base::{Error, ErrorKind, Result};
 
+/// Seconds of Whisper's window.
+pub(crate) const WINDOW_SECONDS: f64 = 30.0;
+
 /// What stands before and behind the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
@@ -43,6 +46,15 @@ pub enum Value {
     NaturalLog,
 }
 
+/// Whose largest value Whisper's clamp looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clamp {
+    /// That of the whole signal, which is known at its end.
+    End,
+    /// Each window's of 30 s of frames: what is later changes nothing.
+    Window,
+}
+
 /// The norm of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
@@ -75,6 +87,8 @@ pub struct Preset {
     pub remove_mean: bool,
     /// y[j] = x[j] - this x[j-1] in a frame, x[-1] being x[0]; 0 for none.
     pub preemphasis: f64,
+    /// Whether bands sum the magnitudes of bins, else their squares.
+    pub magnitude: bool,
     /// How many bands.
     pub mels: usize,
     /// The lowest and highest frequency, Hz; the latter from half the rate when it is not above 0.
@@ -85,6 +99,8 @@ pub struct Preset {
     pub norm: Norm,
     /// What becomes of an energy.
     pub value: Value,
+    /// Whose largest value the clamp of Whisper's values looks at.
+    pub clamp: Clamp,
     /// Samples are multiplied by it.
     pub sample_scale: f64,
     /// Whether results are (frames, bands), else (bands, frames).
@@ -122,11 +138,13 @@ const LIBROSA: Preset = Preset {
     count: Count::All,
     remove_mean: false,
     preemphasis: 0.0,
+    magnitude: false,
     mels: 128,
     range: (0.0, 0.0),
     scale: Scale::Slaney,
     norm: Norm::Area,
     value: Value::Power,
+    clamp: Clamp::End,
     sample_scale: 1.0,
     frames_first: false,
     cepstra: Cepstra {
@@ -202,6 +220,17 @@ impl Preset {
             let wanted = format!("a preset is one of {}", names.join(", "));
             Error::wanted(ErrorKind::Argument, wanted, name)
         })
+    }
+
+    /// Frames of a window whose largest value Whisper's clamp looks at; none where it is the whole signal's.
+    pub fn clamped(&self) -> Option<usize> {
+        let frames = (WINDOW_SECONDS * self.rate / self.hop.max(1) as f64) as usize;
+        (self.clamp == Clamp::Window && self.value == Value::Whisper).then_some(frames.max(1))
+    }
+
+    /// Whether values wait for the largest of the whole signal.
+    pub fn needs_the_largest(&self) -> bool {
+        self.clamped().is_none() && self.value.needs_the_largest()
     }
 
     /// The highest frequency in Hz.

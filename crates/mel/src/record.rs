@@ -19,6 +19,7 @@ use rung_ops::{Answer, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 
+mod mistakes;
 pub mod streamed;
 mod trial;
 
@@ -46,9 +47,14 @@ pub const SPECTROGRAM: Op = Op {
         asked::N_FFT,
         asked::WIN_LENGTH,
         asked::HOP,
+        asked::FRAME_LENGTH,
+        asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
+        asked::CENTER,
+        asked::POWER,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -56,6 +62,7 @@ pub const SPECTROGRAM: Op = Op {
         asked::SAMPLE_SCALE,
         asked::WINDOW30,
         asked::WHISPER_FILE,
+        asked::CLAMP,
         asked::TYPE,
         LENGTHS,
     ],
@@ -67,6 +74,7 @@ pub const SPECTROGRAM: Op = Op {
         array("times", "the middle of each frame, in seconds"),
         array("centres", "the middle of each band, in Hz"),
     ],
+    errors: mistakes::SPECTROGRAM,
     prepare: |op, a, context| prepare(op, a, context, Kinds::Spectrogram),
     rungs: Rungs::with_device(
         Definition::Several(portable),
@@ -118,6 +126,11 @@ pub const CEPSTRA: Op = Op {
             .says("the lifter's length; 0 for none")
             .between(0.0, 1e6)
             .default("22 of kaldi, else 0"),
+        keyword("use-energy", Kind::Truth)
+            .says(
+                "whether the frame's log energy, before pre-emphasis, stands in place of the first",
+            )
+            .default("true of kaldi, else false"),
         keyword("deltas", Kind::Flag).says(
             "slopes from frame to frame follow: as many again, of kaldi over 5 frames, else over 9",
         ),
@@ -128,9 +141,14 @@ pub const CEPSTRA: Op = Op {
         asked::N_FFT,
         asked::WIN_LENGTH,
         asked::HOP,
+        asked::FRAME_LENGTH,
+        asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
+        asked::CENTER,
+        asked::POWER,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -144,6 +162,7 @@ pub const CEPSTRA: Op = Op {
         array("cepstra", "the cepstra of every frame"),
         array("times", "the middle of each frame, in seconds"),
     ],
+    errors: mistakes::CEPSTRA,
     prepare: |op, a, context| prepare(op, a, context, Kinds::Cepstra),
     samples: trial::cepstra,
     example: "(mel:cepstra #d(0 0.5 0 -0.5 0 0.5 0 -0.5) :rate 8 :preset :librosa :n-fft 4 :hop 4 \
@@ -171,6 +190,7 @@ pub const FILTERS: Op = Op {
         asked::MELS,
         asked::N_FFT,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
@@ -180,6 +200,7 @@ pub const FILTERS: Op = Op {
         array("filters", "a row of weights for each band"),
         array("centres", "the middle of each band, in Hz"),
     ],
+    errors: mistakes::FILTERS,
     prepare: prepare_filters,
     rungs: Rungs::none("a table that is computed once, in double-float"),
     samples: trial::filters,

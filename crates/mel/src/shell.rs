@@ -37,7 +37,8 @@ pub const AUDIO: Reader = Reader {
 const RATE: Parameter = keyword("rate", Kind::Number)
     .says("the file's samples are resampled to this rate; of a .npy, the rate that they have")
     .unit("Hz")
-    .default("that of the file");
+    .default("that of the file")
+    .also(&["sr", "sample-rate"]);
 const CHANNEL: Parameter = keyword("channel", Kind::IndexOr(&["mix", "all"]))
     .says("which channel, from 0; their mean, or each for itself")
     .default("mix");
@@ -253,12 +254,14 @@ fn fields(rules: &Rules) -> Json {
         "last-frame": preset.count == Count::All,
         "remove-mean": preset.remove_mean,
         "preemphasis": preset.preemphasis,
+        "power": if preset.magnitude { 1 } else { 2 },
         "mels": preset.mels,
         "fmin": preset.range.0,
         "fmax": preset.highest(),
         "scale": scale(preset.scale),
         "norm": norm(preset.norm),
         "value": value(preset.value),
+        "clamp": clamp(preset),
         "multiplied-by": preset.sample_scale,
         "layout": if preset.frames_first { "frames bands" } else { "bands frames" },
         "zeros-behind": match rules.fill {
@@ -267,6 +270,15 @@ fn fields(rules: &Rules) -> Json {
             Fill::Behind(length) => json!(length),
         },
     })
+}
+
+/// Nothing where no value waits for the largest.
+fn clamp(preset: &Preset) -> Json {
+    match (preset.value, preset.clamped()) {
+        (_, Some(frames)) => json!(format!("windows of {frames} frames")),
+        (Values::Whisper, None) => json!("the whole signal"),
+        _ => Json::Null,
+    }
 }
 
 fn window(window: Window) -> &'static str {

@@ -25,7 +25,7 @@ pub struct Table {
 }
 
 impl Value {
-    /// Energies, in their place.
+    /// Energies, in their place; a clamp looks at all of them.
     pub fn apply(self, lanes: Option<&Lanes>, energies: &mut [f32]) {
         self.first(lanes, energies);
         let largest = largest(energies);
@@ -103,8 +103,23 @@ impl Plan {
         value: Option<Value>,
     ) -> Result<Table> {
         let mut energies = self.energies(lanes, samples)?;
-        value.unwrap_or(self.preset.value).apply(lanes, &mut energies.bands);
+        let value = value.unwrap_or(self.preset.value);
+        match self.preset.clamped().filter(|_| value == self.preset.value) {
+            None => value.apply(lanes, &mut energies.bands),
+            Some(frames) => {
+                value.first(lanes, &mut energies.bands);
+                self.clamp_windows(&mut energies.bands, frames);
+            }
+        }
         Ok(self.table(energies.bands, energies.frames, self.filters.len()))
+    }
+
+    /// The last step of values (frames, bands), of so many frames at a time.
+    pub(crate) fn clamp_windows(&self, values: &mut [f32], frames: usize) {
+        for window in values.chunks_mut(frames.saturating_mul(self.filters.len()).max(1)) {
+            let largest = largest(window);
+            self.preset.value.last(window, largest);
+        }
     }
 
     /// The preset's cepstra (Davis and Mermelstein 1980): an orthonormal cosine transform of each frame's

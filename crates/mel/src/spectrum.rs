@@ -108,6 +108,9 @@ impl Pass<'_> {
             }
         }
         transform.power(room);
+        if plan.preset.magnitude {
+            room.power.iter_mut().for_each(|x| x.0 = x.0.map(f32::sqrt));
+        }
         let count = bands.len();
         let rows = &mut to.0[range.start * count..range.end * count];
         for (band, to) in bands.iter_mut().enumerate() {
@@ -134,6 +137,9 @@ impl Pass<'_> {
                 *to = [windowed(2 * j), windowed(2 * j + 1)];
             }
             transform.power(&mut room);
+            if plan.preset.magnitude {
+                room.power.iter_mut().for_each(|x| *x = x.sqrt());
+            }
             for (band, to) in to.0[at * bands..][..bands].iter_mut().enumerate() {
                 *to = plan.filters.energy(band, &room.power) as f32;
             }
@@ -154,6 +160,9 @@ fn kept(plan: &Plan, frames: &Frames, from: usize, to: Results) {
         // The transform leaves its own numbers there.
         line[frame.len()..].fill(0.0);
         transform.of(&mut line, &mut power);
+        if plan.preset.magnitude {
+            power.iter_mut().for_each(|x| *x = x.sqrt());
+        }
         for (band, to) in to.iter_mut().enumerate() {
             *to = plan.filters.energy(band, &power) as f32;
         }

@@ -2,13 +2,14 @@
 //!
 //! Held are the samples that the next frame begins with, so that memory does not grow: at most
 //! n_fft + hop of them beside what was fed last. A frame comes when its last sample is there; the delay
-//! is the part of the window behind its middle. Frames that see the right edge come in `finish`. What
-//! needs the largest value of all (Whisper's clamp, decibels with a floor) comes before that step, and
-//! `finish` gives what the step needs.
+//! is the part of the window behind its middle (`delay`). Frames that see the right edge come in `finish`.
+//! What needs the largest value of all (Whisper's clamp, decibels with a floor) comes before that step, and
+//! `finish` gives what the step needs. Where the clamp looks at windows, frames are held until theirs is
+//! whole, and come as they are to be.
 
 use crate::energy::Plan;
 use crate::frames::{self, Frames};
-use crate::preset::Padding;
+use crate::preset::{Count, Padding};
 use crate::spectrogram::largest;
 use rung_base::{Error, ErrorKind, Result};
 use rung_lanes::Lanes;
@@ -30,9 +31,11 @@ pub struct Stream {
     held: Vec<f32>,
     /// The place of the first sample that is held.
     origin: usize,
-    /// Frames that were given.
+    /// Frames that were computed; all of them were given but those of the open window.
     given: usize,
     largest: f32,
+    /// (frames, bands) of the window that is not whole, before its clamp; none where it has none.
+    open: Vec<f32>,
 }
 
 /// What a stream ends with.
@@ -40,15 +43,29 @@ pub struct Stream {
 pub struct End {
     /// (frames, bands): the frames that saw the right edge.
     pub rows: Vec<f32>,
-    /// The largest value of the whole signal, for `Value::last` over all rows; none where the preset's
-    /// values are whole as they come.
-    pub largest: Option<f32>,
+    /// The largest value of the whole signal before the last step: for `Value::last` over all rows, where
+    /// the preset `needs_the_largest`.
+    pub largest: f32,
 }
 
 impl Stream {
     pub fn new(plan: Arc<Plan>) -> Stream {
         let largest = f32::NEG_INFINITY;
-        Stream { plan, held: Vec::new(), origin: 0, given: 0, largest }
+        Stream { plan, held: Vec::new(), origin: 0, given: 0, largest, open: Vec::new() }
+    }
+
+    /// Samples behind a frame's middle that have to be there before it comes, at most: half a window, and
+    /// the later frames of a window that the clamp looks at.
+    pub fn delay(plan: &Plan) -> usize {
+        let preset = &plan.preset;
+        let half = preset.window_length - preset.window_length / 2;
+        let mirrored = match preset.padding {
+            Padding::Reflect => frames::reach(preset) + 1,
+            _ => 0,
+        };
+        let counted = if preset.count == Count::ButLast { preset.hop } else { 0 };
+        let window = preset.clamped().map_or(0, |frames| (frames - 1).saturating_mul(preset.hop));
+        window.saturating_add(half.max(counted)).max(mirrored)
     }
 
     /// A stream that goes on from what `state` gave.
@@ -64,11 +81,14 @@ impl Stream {
         let (Some(origin), Some(given)) = (place(*origin), place(*given)) else {
             return Err(wanted());
         };
-        let held: Vec<f32> = held.iter().map(|&x| x as f32).collect();
-        if largest.is_nan() || held.iter().any(|x| !x.is_finite()) {
+        let open = plan.preset.clamped().map_or(0, |frames| given % frames);
+        let open = open.saturating_mul(plan.filters.len());
+        let numbers: Vec<f32> = held.iter().map(|&x| x as f32).collect();
+        if largest.is_nan() || open > numbers.len() || numbers.iter().any(|x| !x.is_finite()) {
             return Err(wanted());
         }
-        let stream = Stream { plan, held, origin, given, largest: *largest as f32 };
+        let (open, held) = (numbers[..open].to_vec(), numbers[open..].to_vec());
+        let stream = Stream { plan, held, origin, given, largest: *largest as f32, open };
         let n = stream.length();
         if given > stream.whole(n) || origin > stream.first_needed(given, n) {
             return Err(wanted());
@@ -76,11 +96,12 @@ impl Stream {
         Ok(stream)
     }
 
-    /// What `resumed` takes: the place of the first sample that is held, how many frames were given,
-    /// the largest value so far, and the samples.
+    /// What `resumed` takes: the place of the first sample that is held, how many frames were computed,
+    /// the largest value so far, the bands of the open window, and the samples.
     pub fn state(&self) -> Vec<f64> {
         let places = [self.origin as f64, self.given as f64, self.largest.into()];
-        places.into_iter().chain(self.held.iter().map(|&x| x.into())).collect()
+        let numbers = self.open.iter().chain(&self.held).map(|&x| x.into());
+        places.into_iter().chain(numbers).collect()
     }
 
     /// The largest value so far, negative infinity without a frame.
@@ -97,11 +118,18 @@ impl Stream {
         let n = self.length() + n;
         if ends {
             frames::check_length(&self.plan.preset, n)?;
-            let count = frames::count(&self.plan.preset, n).saturating_sub(self.given);
-            return Ok((count, PLACES));
+            let count = frames::count(&self.plan.preset, n).max(self.given);
+            return Ok((count - self.closed(self.given), PLACES));
         }
         let given = self.whole(n).max(self.given);
-        Ok((given - self.given, PLACES + n - self.first_needed(given, n).max(self.origin)))
+        let open = (given - self.closed(given)) * self.plan.filters.len();
+        let held = n - self.first_needed(given, n).max(self.origin);
+        Ok((self.closed(given) - self.closed(self.given), PLACES + open + held))
+    }
+
+    /// Of so many frames those whose window is whole.
+    fn closed(&self, frames: usize) -> usize {
+        self.plan.preset.clamped().map_or(frames, |window| frames / window * window)
     }
 
     /// Samples so far.
@@ -128,9 +156,9 @@ impl Stream {
     pub fn finish(&mut self, lanes: Option<&Lanes>) -> Result<End> {
         let n = self.length();
         frames::check_length(&self.plan.preset, n)?;
-        let rows = self.rows(lanes, frames::count(&self.plan.preset, n))?;
-        let needed = self.plan.preset.value.needs_the_largest();
-        let largest = needed.then_some(self.largest);
+        let mut rows = self.rows(lanes, frames::count(&self.plan.preset, n))?;
+        rows.extend(self.clamped(self.open.len()));
+        let largest = self.largest;
         *self = Stream::new(self.plan.clone());
         Ok(End { rows, largest })
     }
@@ -157,8 +185,23 @@ impl Stream {
         let mut energies = plan.of_frames(lanes, &frames, self.given..end.max(self.given))?;
         plan.preset.value.first(lanes, &mut energies.bands);
         self.largest = self.largest.max(largest(&energies.bands));
+        let before = self.given;
         self.given = end.max(self.given);
-        Ok(energies.bands)
+        if self.plan.preset.clamped().is_none() {
+            return Ok(energies.bands);
+        }
+        self.open.extend_from_slice(&energies.bands);
+        let count = self.closed(self.given) - self.closed(before);
+        Ok(self.clamped(count * self.plan.filters.len()))
+    }
+
+    /// So many numbers of the open window and of those behind it, which are whole now.
+    fn clamped(&mut self, count: usize) -> Vec<f32> {
+        let mut rows: Vec<f32> = self.open.drain(..count).collect();
+        if let Some(frames) = self.plan.preset.clamped() {
+            self.plan.clamp_windows(&mut rows, frames);
+        }
+        rows
     }
 
     /// Lets go of the samples before the next frame.
@@ -183,7 +226,7 @@ mod tests {
     use super::*;
     use crate::Method;
     use crate::noise::noise;
-    use crate::preset::{PRESETS, Preset};
+    use crate::preset::{Clamp, PRESETS, Preset};
 
     /// (frames, bands) of one call.
     fn whole(plan: &Plan, samples: &[f32]) -> Vec<u32> {
@@ -215,10 +258,12 @@ mod tests {
             held = held.max(stream.held.len());
             rest = behind;
         }
+        let (count, _) = stream.after(0, true).unwrap();
         let end = stream.finish(None).unwrap();
+        assert_eq!(end.rows.len(), count * plan.preset.mels);
         rows.extend(end.rows);
-        if let Some(largest) = end.largest {
-            plan.preset.value.last(&mut rows, largest);
+        if plan.preset.needs_the_largest() {
+            plan.preset.value.last(&mut rows, end.largest);
         }
         (rows.iter().map(|x| x.to_bits()).collect(), held)
     }
@@ -251,6 +296,64 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Windows of 7 frames: a rate at which 30 s have so many samples.
+    fn windows() -> Preset {
+        let whisper = Preset::named("whisper-80").unwrap();
+        let small = Preset { mels: 5, n_fft: 64, window_length: 50, hop: 20, ..whisper };
+        Preset { rate: 140.0 / 30.0, range: (0.0, 0.0), clamp: Clamp::Window, ..small }
+    }
+
+    #[test]
+    fn windows_are_clamped_each_for_itself_whatever_the_cutting() {
+        // The second half is 10^-5 of the first in amplitude, 10^-10 in power.
+        let loud = noise(1001);
+        let samples: Vec<f32> =
+            loud.iter().enumerate().map(|(i, x)| if i < 500 { *x } else { x * 1e-5 }).collect();
+        let preset = windows();
+        let plan = Arc::new(Plan::new(preset, Some(Method::Product)).unwrap());
+        assert_eq!(preset.clamped(), Some(7));
+        for n in [33, 140, 141, 400, 1001] {
+            let wanted = whole(&plan, &samples[..n]);
+            for cuts in [&[1][..], &[7, 0, 160], &[n], &[31, 33]] {
+                assert_eq!(streamed(&plan, &samples[..n], cuts).0, wanted, "{n} {cuts:?}");
+            }
+        }
+        // Each window has the values that its own largest gives.
+        let unclamped = Preset { clamp: Clamp::End, ..preset };
+        let other = Plan::new(unclamped, Some(Method::Product)).unwrap();
+        let mut rows = other.energies(None, &samples).unwrap().bands;
+        preset.value.first(None, &mut rows);
+        for window in rows.chunks_mut(7 * 5) {
+            preset.value.last(window, largest(window));
+        }
+        let bits: Vec<u32> = rows.iter().map(|x| x.to_bits()).collect();
+        assert_eq!(bits, whole(&plan, &samples));
+        assert_ne!(bits, whole(&other, &samples));
+    }
+
+    #[test]
+    fn no_frame_comes_later_than_the_delay_and_one_comes_as_late() {
+        let samples = noise(3001);
+        let with = |preset: &Preset| Preset { mels: 5, hop: 20, ..*preset };
+        let small = |preset: &Preset| Preset { n_fft: 64, window_length: 50, ..with(preset) };
+        let whole = |preset: &Preset| Preset { n_fft: 50, window_length: 50, ..with(preset) };
+        let presets = PRESETS.iter().map(small).chain(PRESETS.iter().map(whole));
+        for preset in presets.chain([windows()]) {
+            let plan = Arc::new(Plan::new(preset, Some(Method::Product)).unwrap());
+            let (mut stream, mut frame, mut latest) = (Stream::new(plan.clone()), 0, 0.0f64);
+            for (at, x) in samples.iter().enumerate() {
+                let count = stream.feed(None, &[*x]).unwrap().len() / 5;
+                for t in frame..frame + count {
+                    let middle = frames::time(&preset, t) * preset.rate;
+                    latest = latest.max((at + 1) as f64 - middle);
+                }
+                frame += count;
+            }
+            let delay = Stream::delay(&plan) as f64;
+            assert!((latest - delay).abs() < 1e-6, "{}: {latest}, not {delay}", preset.name);
         }
     }
 

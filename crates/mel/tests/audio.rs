@@ -287,6 +287,67 @@ fn a_tone_comes_back_from_mp3_and_ogg() {
     }
 }
 
+/// A page of Ogg: its flags, where its samples end, its number, the lengths of its segments, and its data.
+fn page(flags: u8, end: u64, number: u32, lengths: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut bytes = b"OggS\0".to_vec();
+    bytes.push(flags);
+    bytes.extend(end.to_le_bytes());
+    // The stream that it belongs to is that of the tone.
+    bytes.extend(&OGG[14..18]);
+    bytes.extend(number.to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.push(lengths.len() as u8);
+    bytes.extend(lengths);
+    bytes.extend(data);
+    let sum = bytes.iter().fold(0u32, |sum, &byte| {
+        (0..8).fold(sum ^ u32::from(byte) << 24, |sum, _| {
+            (sum << 1) ^ if sum >> 31 == 1 { 0x04C1_1DB7 } else { 0 }
+        })
+    });
+    bytes[22..26].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The tone with the packets of its last page on two pages.
+fn two_pages() -> Vec<u8> {
+    let at = OGG.windows(4).rposition(|bytes| bytes == b"OggS").unwrap();
+    let last = &OGG[at..];
+    let end = u64::from_le_bytes(last[6..14].try_into().unwrap());
+    let number = u32::from_le_bytes(last[18..22].try_into().unwrap());
+    let (lengths, data) = last[27..].split_at(last[26].into());
+    // A packet ends with a segment of less than 255 bytes.
+    let half = lengths.iter().skip(3).position(|&length| length < 255).unwrap() + 4;
+    let bytes: usize = lengths[..half].iter().map(|&length| usize::from(length)).sum();
+    let first = page(0, end / 2, number, &lengths[..half], &data[..bytes]);
+    let second = page(4, end, number + 1, &lengths[half..], &data[bytes..]);
+    [&OGG[..at], &first, &second].concat()
+}
+
+#[test]
+fn mp3_and_ogg_that_are_cut_off_are_refused_and_read_leniently() {
+    let folder = Folder::new("cut");
+    let lenient = Options { lenient: true, ..MIXED };
+    let pages = two_pages();
+    assert_eq!(samples(&folder.read("a.ogg", &pages).unwrap()).len(), 1792);
+    // In the header, in a setup page, in the last page; of MP3 behind its second frame.
+    for end in [100, 2000, pages.len() - 60] {
+        let e = folder.error("a.ogg", &pages[..end]);
+        assert_eq!(e.kind(), ErrorKind::Format, "{end}: {e}");
+        assert!(e.message().contains("the file ends "), "{end}: {e}");
+    }
+    let cut = folder.read_as("a.ogg", &pages[..pages.len() - 60], &lenient).unwrap();
+    assert!((1..1792).contains(&samples(&cut).len()), "{}", samples(&cut).len());
+    assert_eq!(cut.notes, ["the file ends before its last page"]);
+    let e = folder.error("a.mp3", &MP3[..959]);
+    assert!(e.message().ends_with("a.mp3: 2880 samples are announced, 1728 are there"), "{e}");
+    assert_eq!(e.hint_text(), Some("lenient reads what is there"));
+    let cut = folder.read_as("a.mp3", &MP3[..900], &lenient).unwrap();
+    assert_eq!(samples(&cut).len(), 1152);
+    // One frame may be the one that some encoders count too many.
+    let cut = folder.read("a.mp3", &MP3[..1402]).unwrap();
+    assert_eq!(cut.notes, ["2880 samples are announced, 2304 are there"]);
+}
+
 /// Numbers that are the same in each run of a seed.
 struct Random(u64);
 

@@ -1,105 +1,232 @@
-//! The packages' own numbers: librosa 0.11.0 and kaldi-native-fbank called, torchaudio's and Whisper's
-//! rules in f64 by numpy with librosa's filters.
+//! The packages' own numbers: what `data/packages.py` had from librosa, torchaudio, Whisper and Kaldi, on two
+//! spoken words, beside what the operations give by the same names of fields.
 
-use rung_lanes::Lanes;
-use rung_mel::spectrogram::Table;
-use rung_mel::{Method, Plan, Preset};
-use std::f64::consts::TAU;
+mod calls;
 
-/// Half a second: a tone, a sweep and a faint high tone.
-fn samples() -> Vec<f32> {
-    let at = |i: usize| {
-        let s = i as f64 / 16_000.0;
-        let sweep = (TAU * (100.0 * s + 3000.0 * s * s)).sin();
-        (0.4 * (TAU * 440.0 * s).sin() + 0.3 * sweep + 0.05 * (TAU * 6100.0 * s).sin()) as f32
+use calls::{array, call, keywords, number, word};
+use rung_ops::Value;
+
+/// What was kept of a table.
+struct Table {
+    rows: usize,
+    columns: usize,
+    /// The largest magnitude of all.
+    largest: f64,
+    /// Places in its rows one after another, and the numbers there.
+    cells: Vec<(usize, f64)>,
+}
+
+/// The table of a case.
+fn kept(name: &str) -> Table {
+    let text = include_str!("data/packages.txt");
+    let head = format!("case {name}: ");
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(&head));
+    let sizes: Vec<&str> = lines.next().expect(name)[head.len()..].split(' ').collect();
+    let cells =
+        lines.take_while(|line| !line.starts_with("case")).flat_map(|line| line.split(", "));
+    let cell = |pair: &str| {
+        let (at, number) = pair.split_once(' ').unwrap();
+        (at.parse().unwrap(), number.parse().unwrap())
     };
-    (0..8000).map(at).collect()
+    let [rows, columns] = [0, 1].map(|i: usize| sizes[i].parse().unwrap());
+    Table { rows, columns, largest: sizes[2].parse().unwrap(), cells: cells.map(cell).collect() }
 }
 
-/// A row, a column and the number there.
-type Cell = (usize, usize, f32);
-
-struct Known {
-    preset: &'static str,
-    cepstra: bool,
-    shape: [usize; 2],
-    cells: [Cell; 4],
-    /// How far a number may be off.
-    within: f32,
+/// The samples of examples/data/speech.wav.
+fn speech() -> Value {
+    let bytes = include_bytes!("../../../examples/data/speech.wav");
+    let samples = bytes[44..].chunks_exact(2).map(|b| f64::from(i16::from_le_bytes([b[0], b[1]])));
+    let samples: Vec<f64> = samples.map(|x| x / 32_768.0).collect();
+    array(&samples, &[samples.len()])
 }
 
-const KNOWN: &[Known] = &[
-    Known {
-        preset: "librosa",
-        cepstra: false,
-        shape: [128, 16],
-        cells: [(0, 0, 9.160028), (7, 3, 1.59897e-6), (64, 8, 28.090109), (127, 15, 0.0019653814)],
-        within: 1240.8 * 2e-6,
-    },
-    Known {
-        preset: "librosa",
-        cepstra: true,
-        shape: [20, 16],
-        cells: [(0, 0, -184.051), (7, 3, 11.744389), (10, 8, -3.8205447), (19, 15, 7.394735)],
-        within: 3e-4,
-    },
-    Known {
-        preset: "torchaudio",
-        cepstra: false,
-        shape: [128, 41],
-        cells: [(0, 0, 0.0), (7, 3, 0.015232957), (64, 20, 0.07409828), (127, 40, 5.92791e-4)],
-        within: 1697.9 * 2e-6,
-    },
-    Known {
-        preset: "whisper-80",
-        cepstra: false,
-        shape: [80, 50],
-        cells: [(0, 0, 1.2786419), (7, 3, 1.2808188), (40, 25, 0.82123226), (79, 49, -0.6002296)],
-        within: 4e-5,
-    },
-    Known {
-        preset: "whisper-128",
-        cepstra: false,
-        shape: [128, 50],
-        cells: [(0, 0, 1.2028828), (7, 3, 0.9384569), (64, 25, 0.8443284), (127, 49, -0.5524964)],
-        within: 4e-5,
-    },
-    Known {
-        preset: "kaldi",
-        cepstra: false,
-        shape: [48, 23],
-        cells: [(0, 0, 21.225473), (7, 3, 24.819906), (24, 11, 25.962194), (47, 22, 10.325997)],
-        within: 3e-4,
-    },
-    Known {
-        preset: "kaldi",
-        cepstra: true,
-        shape: [48, 13],
-        cells: [(0, 0, 24.685669), (7, 3, -107.174866), (24, 6, -159.55865), (47, 12, -8.331053)],
-        // The lifter makes 12 of what a logarithm of theirs, in f32, is off.
-        within: 12.0 * 9e-4,
-    },
-];
+type Field = (&'static str, Value);
 
-fn result(known: &Known, method: Method) -> Table {
-    let plan = Plan::new(Preset::named(known.preset).unwrap(), Some(method)).unwrap();
-    let lanes = Lanes::new(2);
-    match known.cepstra {
-        true => plan.cepstra(Some(&lanes), &samples()).unwrap(),
-        false => plan.spectrogram(Some(&lanes), &samples(), None).unwrap(),
+/// A table of ours, row by row, by an operation and a preset or the fields that are its own.
+fn ours(op: &str, fields: &[Field]) -> (Vec<usize>, Vec<f64>) {
+    let samples = if op == "filters" { Vec::new() } else { vec![speech()] };
+    let result = call(op, [samples, keywords(fields)].concat()).0;
+    let Value::Array(table) = result.unwrap().remove(0) else { panic!("no array") };
+    (table.shape().to_vec(), table.numbers().map(|n| n.to_f64()).collect())
+}
+
+/// How far numbers may be off.
+#[derive(Clone, Copy)]
+enum Within {
+    /// A part of the number and a part of the table's largest: energies.
+    Parts(f64, f64),
+    /// So much: logarithms.
+    Much(f64),
+}
+
+fn compare(name: &str, op: &str, fields: &[Field], within: Within) {
+    let (want, (shape, got)) = (kept(name), ours(op, fields));
+    assert_eq!(shape, [want.rows, want.columns], "{name}");
+    let mut worst = 0.0f64;
+    for &(at, x) in &want.cells {
+        let allowed = match within {
+            Within::Parts(own, largest) => own * x.abs() + largest * want.largest,
+            Within::Much(much) => much,
+        };
+        worst = worst.max((got[at] - x).abs() / allowed);
+    }
+    assert!(worst <= 1.0, "{name}: {worst} of what is allowed");
+}
+
+/// Fields of a preset at the rate of the speech.
+fn by(preset: &'static str, more: &[Field]) -> Vec<Field> {
+    [&[("rate", number(16_000.0)), ("preset", word(preset))], more].concat()
+}
+
+fn whole(name: &'static str, x: i64) -> Field {
+    (name, Value::integer(x))
+}
+
+fn flag(name: &'static str) -> Field {
+    (name, Value::True)
+}
+
+/// Smaller transforms and fewer bands, as the script asks them of librosa and torchaudio.
+fn small() -> [Field; 4] {
+    [whole("n-fft", 512), whole("win-length", 400), whole("hop-length", 160), whole("n-mels", 40)]
+}
+
+/// Both exact methods of a case.
+fn both(name: &str, op: &str, fields: &[Field], within: Within) {
+    for method in ["product", "fft"] {
+        let with = [fields, &[("method", word(method))]].concat();
+        compare(name, op, &with, within);
     }
 }
 
+/// Energies: 1e-5 of the number, where it is above 1e-4 of the largest, and 1e-9 of that at any size.
+/// Logarithms and cepstra are held to less than 1e-5 of the largest of theirs, each to two or three times what
+/// it was off when the figures were kept; our bits are the same everywhere.
+const ENERGY: Within = Within::Parts(1e-5, 1e-9);
+
 #[test]
-fn every_preset_has_the_numbers_of_its_package() {
-    for known in KNOWN {
-        for method in [Method::Fft, Method::Product] {
-            let table = result(known, method);
-            assert_eq!(table.shape, known.shape, "{} {method:?}", known.preset);
-            for (row, column, want) in known.cells {
-                let got = table.numbers[row * table.shape[1] + column];
-                let near = (got - want).abs() <= known.within;
-                assert!(near, "{} {method:?} {row} {column}: {got}, not {want}", known.preset);
+fn energies_are_librosas_and_torchaudios_to_1e_5() {
+    let librosa = |name, more: &[Field]| both(name, "spectrogram", &by("librosa", more), ENERGY);
+    librosa("librosa", &[]);
+    librosa("librosa reflect", &[("pad-mode", word("reflect"))]);
+    let range = [("f-min", number(20.0)), ("f-max", number(7600.0))];
+    let htk = [("mel-scale", word("htk")), ("norm", word("none"))];
+    librosa("librosa htk", &[&small()[..], &range, &htk].concat());
+    let torchaudio =
+        |name, more: &[Field]| both(name, "spectrogram", &by("torchaudio", more), ENERGY);
+    torchaudio("torchaudio", &[]);
+    let slaney = [("mel-scale", word("slaney")), ("norm", word("slaney"))];
+    torchaudio("torchaudio slaney", &[&small()[..], &slaney].concat());
+}
+
+/// `htk`, `power` and `center` as both packages say them: a magnitude is the root of an energy, and so may be as
+/// far off as the root of its part of the largest.
+#[test]
+fn htk_power_and_center_mean_what_they_mean_there() {
+    let inside = [whole("power", 1), ("center", Value::Nil)];
+    let within = Within::Parts(1e-5, 1e-6);
+    let sizes = [whole("n-fft", 400), whole("hop-length", 160), whole("n-mels", 40)];
+    let htk = [flag("htk"), ("norm", word("none"))];
+    let librosa = by("librosa", &[&sizes[..], &htk, &inside].concat());
+    both("librosa magnitude", "spectrogram", &librosa, within);
+    both("torchaudio magnitude", "spectrogram", &by("torchaudio", &inside), within);
+    let kaldi = by("kaldi", &[whole("power", 1)]);
+    both("kaldi magnitude", "spectrogram", &kaldi, Within::Much(5e-5));
+}
+
+#[test]
+fn decibels_are_librosas_and_torchaudios() {
+    let of = |name, preset| {
+        both(name, "spectrogram", &by(preset, &[flag("db")]), Within::Much(1e-3));
+    };
+    of("librosa db", "librosa");
+    // Down to -100: energies of 1e-10, where single precision ends.
+    of("torchaudio db", "torchaudio");
+}
+
+#[test]
+fn whispers_values_are_its_own() {
+    let of = |name, preset, more: &[Field]| {
+        both(name, "spectrogram", &by(preset, more), Within::Much(1e-5));
+    };
+    of("whisper-80", "whisper-80", &[]);
+    of("whisper-128", "whisper-128", &[]);
+    of("whisper-80 window30", "whisper-80", &[flag("window30")]);
+}
+
+#[test]
+fn kaldis_logarithms_are_its_own_by_every_option() {
+    let of = |name, more: &[Field], within| {
+        both(name, "spectrogram", &by("kaldi", more), Within::Much(within));
+    };
+    let (eighty, mirror) = ([whole("mels", 80)], [("pad", word("mirror"))]);
+    let frame = |length, shift| [("frame-length", number(length)), ("frame-shift", number(shift))];
+    let own = 5e-5;
+    of("kaldi", &[], own);
+    of("kaldi 80", &eighty, own);
+    of("kaldi mirror", &mirror, own);
+    of("kaldi 32 8", &frame(32.0, 8.0), own);
+    of("kaldi 40 12.5", &frame(40.0, 12.5), own);
+    of("kaldi high", &[("f-min", number(60.0)), ("f-max", number(-400.0))], own);
+    // Its own arithmetic is single.
+    of("native", &[], 1e-4);
+    of("native 80", &eighty, 1e-4);
+    of("native mirror", &mirror, 1e-4);
+}
+
+#[test]
+fn cepstra_are_those_of_each_package() {
+    let of = |name, preset, more: &[Field], within| {
+        both(name, "cepstra", &by(preset, more), Within::Much(within));
+    };
+    let thirteen = whole("n-mfcc", 13);
+    of("librosa mfcc", "librosa", &[], 1e-4);
+    let lifter = [thirteen.clone(), ("lifter", number(22.0))];
+    of("librosa mfcc lifter", "librosa", &lifter, 1e-3);
+    of("librosa mfcc deltas", "librosa", &[thirteen.clone(), flag("deltas")], 1e-4);
+    of("torchaudio mfcc", "torchaudio", &[], 1e-4);
+    of("torchaudio mfcc 13", "torchaudio", &[&[thirteen][..], &small()].concat(), 3e-4);
+    let no_energy = [("use-energy", Value::Nil)];
+    of("kaldi mfcc", "kaldi", &[], 2e-4);
+    of("kaldi mfcc no energy", "kaldi", &no_energy, 2e-4);
+    let plain = [whole("count", 20), ("lifter", number(0.0)), ("use-energy", Value::True)];
+    of("kaldi mfcc 20 lifter 0", "kaldi", &plain, 3e-5);
+    of("native mfcc", "kaldi", &[], 6e-4);
+    of("native mfcc no energy", "kaldi", &no_energy, 6e-4);
+}
+
+#[test]
+fn filters_are_those_of_each_package() {
+    let of = |name, fields: &[Field], within| compare(name, "filters", fields, within);
+    let rounded = Within::Parts(1e-7, 1e-9);
+    of("filters librosa", &[("rate", number(22_050.0)), ("preset", word("librosa"))], rounded);
+    let range = [("f-min", number(20.0)), ("f-max", number(7600.0))];
+    let htk = [("mel-scale", word("htk")), ("norm", word("none"))];
+    let fields = [whole("n-fft", 512), whole("mels", 40)];
+    let htk = [&by("librosa", &fields)[..], &range, &htk].concat();
+    of("filters librosa htk", &htk, rounded);
+    of("filters torchaudio", &by("torchaudio", &[]), rounded);
+    for name in ["whisper-80", "whisper-128"] {
+        // Stored in single precision.
+        compare(&format!("filters {name}"), "filters", &by(name, &[]), Within::Parts(1e-6, 1e-7));
+    }
+    of("filters kaldi", &by("kaldi", &[]), rounded);
+}
+
+/// Where an energy is above 1e-6 of the largest its logarithm is within 5e-5 of the definition's, and the
+/// energies are within 2e-6 of the largest (spec mel 3).
+#[test]
+fn every_kept_energy_is_within_the_stated_bound() {
+    for preset in ["librosa", "torchaudio"] {
+        let want = kept(preset);
+        for method in ["product", "fft"] {
+            let got = ours("spectrogram", &by(preset, &[("method", word(method))])).1;
+            for &(at, x) in &want.cells {
+                assert!((got[at] - x).abs() <= 2e-6 * want.largest, "{preset} {method} {at}");
+                if x > 1e-6 * want.largest {
+                    let off = (got[at].log10() - x.log10()).abs();
+                    assert!(off <= 5e-5, "{preset} {method} {at}: {off}");
+                }
             }
         }
     }

@@ -1,12 +1,14 @@
 //! The solver's records: complete, every rung gives the bits of the definition, and bad input gets what
 //! the specification says.
 
-use rung_array::{Array, Number};
-use rung_base::{ElementType, Settings, Shape};
-use rung_lanes::Lanes;
+mod calls;
+
+use calls::{Told, array, call, keywords, number, word};
+use rung_array::Array;
+use rung_base::ElementType;
 use rung_mel::SOLVER;
+use rung_ops::Value;
 use rung_ops::trial::{Trial, all_are_complete};
-use rung_ops::{Caller, Decline, Ladder, Op, Site, Value};
 
 #[test]
 fn names_are_unique_and_every_record_is_complete() {
@@ -21,72 +23,23 @@ fn every_rung_gives_the_bits_of_the_definition() {
     }
 }
 
-/// A caller that keeps what it is told.
-#[derive(Default)]
-struct Told {
-    notes: Vec<String>,
-    warnings: Vec<String>,
-}
-
-impl Caller for Told {
-    fn site(&self) -> Option<Site> {
-        None
-    }
-
-    fn place(&self, _: Site) -> String {
-        String::new()
-    }
-
-    fn warn(&mut self, message: &str) {
-        self.warnings.push(message.into());
-    }
-
-    fn note(&mut self, message: &str) {
-        self.notes.push(message.into());
-    }
-}
-
-fn call(name: &str, values: Vec<Value>) -> (rung_base::Result<Vec<Value>>, Told) {
-    let off = || Decline::Off("test");
-    let lanes = Some(Lanes::new(2));
-    let mut ladder = Ladder::with_rungs(&Settings::default(), lanes, Err(off()), Err(off()));
-    let op: &'static Op = SOLVER.operations.iter().find(|op| op.names.contains(&name)).unwrap();
-    let mut told = Told::default();
-    let result = ladder.call(op, values, &mut told);
-    (result, told)
-}
-
-fn array(elements: &[f64], extents: &[usize]) -> Value {
-    let shape = Shape::new(extents.iter().copied()).unwrap();
-    Value::Array(Array::from_slice(elements, shape).unwrap())
-}
-
 fn tone(n: usize) -> Vec<f64> {
     (0..n).map(|i| 0.5 * (0.3 * i as f64).sin()).collect()
-}
-
-fn word(name: &'static str) -> Value {
-    Value::Keyword(name.into())
-}
-
-fn number(x: f64) -> Value {
-    Value::Number(Number::F64(x))
 }
 
 /// Keywords for a preset at its rate, and others.
 fn by(preset: &'static str, more: &[(&'static str, Value)]) -> Vec<Value> {
     let base = [("rate", number(16_000.0)), ("preset", word(preset))];
-    let all = base.iter().chain(more);
-    all.flat_map(|(name, value)| [word(name), value.clone()]).collect()
+    keywords(&[&base, more].concat())
 }
 
-fn spectrogram(samples: Value, keywords: Vec<Value>) -> (rung_base::Result<Vec<Value>>, Told) {
-    call("spectrogram", [vec![samples], keywords].concat())
+fn spectrogram(samples: Value, words: Vec<Value>) -> (rung_base::Result<Vec<Value>>, Told) {
+    call("spectrogram", [vec![samples], words].concat())
 }
 
 /// What a call that fails says, and its hint.
-fn error(samples: Value, keywords: Vec<Value>) -> (String, String) {
-    let e = spectrogram(samples, keywords).0.map(|_| ()).unwrap_err();
+fn error(samples: Value, words: Vec<Value>) -> (String, String) {
+    let e = spectrogram(samples, words).0.map(|_| ()).unwrap_err();
     (e.message().to_string(), e.hint_text().unwrap_or_default().to_string())
 }
 
@@ -190,8 +143,7 @@ fn nothing_is_resampled_unasked_and_nothing_is_guessed() {
 }
 
 fn main_result(words: &[(&'static str, Value)]) -> Array {
-    let keywords = words.iter().flat_map(|(name, value)| [word(name), value.clone()]).collect();
-    match spectrogram(array(&tone(1000), &[1000]), keywords).0.unwrap().remove(0) {
+    match spectrogram(array(&tone(1000), &[1000]), keywords(words)).0.unwrap().remove(0) {
         Value::Array(array) => array,
         other => panic!("{other}"),
     }
@@ -258,10 +210,19 @@ fn fields_that_do_not_fit_are_refused_with_both_values() {
         (vec![("mels", whole(0))], "mels must be from 1 to 16384: got 0"),
         (vec![("hop", whole(0))], "hop must be from 1 to 1048576: got 0"),
         (vec![("win-length", whole(401))], "got a window of 401, a transform of 400"),
+        (
+            vec![("win-length", whole(300)), ("frame-length", number(25.0))],
+            "win-length and frame-length say the same: give one of them",
+        ),
+        (
+            vec![("frame-shift", number(0.05))],
+            "frame-shift must be from 1 to 1048576 samples of 16000 Hz: got 0.05 ms",
+        ),
         (vec![("mode", word("melt")), ("points", whole(0))], "points must be from 1 to 64: got 0"),
         (vec![("points", whole(2))], "points are those of mode melt: got 2 in mode exact"),
         (vec![("mode", word("melt")), ("method", word("fft"))], "computed: got fft"),
         (vec![("window30", Value::True)], "ways of the whisper presets: got torchaudio"),
+        (vec![("clamp", word("window"))], "clamp is that of the whisper presets: got torchaudio"),
     ] {
         let text = of(&more);
         assert!(text.ends_with(wanted), "{text}");
@@ -331,6 +292,43 @@ fn whispers_ways_with_files_and_windows() {
     assert_eq!(long, "a window of 30 s has 480000 samples at most: got 480001");
 }
 
+/// A loud signal of 30 s and a faint one behind it, of which a clamp of the whole leaves nothing.
+#[test]
+fn a_clamp_in_windows_is_the_one_of_each_30_seconds() {
+    let loud = |i: usize| if i < 480_000 { 1.0 } else { 1e-6 };
+    let samples: Vec<f64> = (0..500_000).map(|i| loud(i) * (0.3 * i as f64).sin()).collect();
+    let all = |more: &[(&'static str, Value)]| {
+        let result = spectrogram(array(&samples, &[500_000]), by("whisper-80", more)).0.unwrap();
+        let Value::Array(table) = result[0].clone() else { panic!("no array") };
+        move |frame: i64| table.get(&[10, frame]).unwrap().to_f64()
+    };
+    let (end, window) = (
+        all(&[("clamp", word("end"))]),
+        all(&[("clamp", word("window")), ("method", word("product"))]),
+    );
+    assert_eq!(end(100), window(100));
+    assert!(window(3100) < end(3100), "{} {}", window(3100), end(3100));
+}
+
+#[test]
+fn the_delay_of_a_stream_is_stated() {
+    let delay = |preset, rate: f64, more: &[(&'static str, Value)]| {
+        let words = [&[("rate", number(rate)), ("preset", word(preset))], more].concat();
+        match call("stream", [vec![array(&tone(10), &[10])], keywords(&words)].concat()).0.unwrap()
+            [3]
+        {
+            Value::Number(x) => x.to_f64() * rate,
+            ref other => panic!("{other}"),
+        }
+    };
+    assert_eq!(delay("librosa", 22_050.0, &[]).round(), 1024.0);
+    assert_eq!(delay("torchaudio", 16_000.0, &[]).round(), 201.0);
+    assert_eq!(delay("whisper-80", 16_000.0, &[]).round(), 201.0);
+    assert_eq!(delay("kaldi", 16_000.0, &[]).round(), 200.0);
+    let window = [("clamp", word("window"))];
+    assert_eq!(delay("whisper-80", 16_000.0, &window).round(), 200.0 + 2999.0 * 160.0);
+}
+
 #[test]
 fn cepstra_follow_their_presets() {
     let of = |preset, more: &[(&'static str, Value)]| {
@@ -340,6 +338,9 @@ fn cepstra_follow_their_presets() {
     assert_eq!(shape(&of("torchaudio", &[])), [40, 21]);
     assert_eq!(shape(&of("kaldi", &[])), [23, 13]);
     assert_eq!(shape(&of("kaldi", &[("deltas", Value::True)])), [23, 26]);
+    // 20 ms of 16 kHz every 8 ms, in transforms of 512 points, as Kaldi counts them.
+    let frames = [("frame-length", number(20.0)), ("frame-shift", number(8.0))];
+    assert_eq!(shape(&of("kaldi", &frames)), [29, 13]);
     assert_eq!(
         shape(&of("kaldi", &[("count", Value::integer(5)), ("mode", word("melt"))])),
         [23, 5]
@@ -354,7 +355,7 @@ fn cepstra_follow_their_presets() {
 
 #[test]
 fn filters_are_those_of_a_preset_or_of_fields() {
-    let of = |keywords: Vec<Value>| call("filters", keywords).0;
+    let of = |words: Vec<Value>| call("filters", words).0;
     let whisper = of(by("whisper-80", &[])).unwrap();
     let Value::Array(weights) = &whisper[0] else { panic!("no array") };
     assert_eq!(weights.shape()[..], [80, 201]);

@@ -277,6 +277,13 @@ impl Arguments {
         !matches!(self.take(at, Kind::Flag), Value::Nil)
     }
 
+    /// None where it was not written.
+    pub fn truth(&mut self, at: usize) -> Option<bool> {
+        let is_written = self.is_written(at);
+        let value = self.take(at, Kind::Truth);
+        is_written.then_some(!matches!(value, Value::Nil))
+    }
+
     pub fn slices(&mut self, at: usize) -> Result<Vec<SliceSpec>> {
         match self.take(at, Kind::Slices) {
             Value::List(items) => items.iter().map(slice_spec).collect(),

@@ -58,6 +58,8 @@ pub enum Kind {
     ElementType,
     /// nil or anything else.
     Flag,
+    /// The same, where one that is left out is neither: a command line says true or false.
+    Truth,
     /// A list of nil or (start end [step]).
     Slices,
     /// Numbers nested in lists.

@@ -12,7 +12,7 @@ pub use crate::package::{INTERNAL, LINALG, Package, USER, VEC};
 pub use crate::parameter::{Kind, Parameter, Place, Range, keyword, optional, required, rest};
 use crate::round_trip::RoundTrip;
 use crate::samples::Sample;
-use crate::solver::{Command, Named};
+use crate::solver::{Command, Mistake, Named};
 use crate::user_kernel::UserKernel;
 use crate::value::Value;
 use rung_array::{Array, Convert, Number};
@@ -77,6 +77,8 @@ pub struct Op {
     pub user: Option<&'static UserKernel>,
     /// The results by name, where a front end hands them out one by one.
     pub results: &'static [Named],
+    /// The mistakes that a call of it may make.
+    pub errors: &'static [Mistake],
     /// How a shell offers it.
     pub command: Option<&'static Command>,
 }
@@ -413,6 +415,7 @@ impl Op {
         setf: false,
         user: None,
         results: &[],
+        errors: &[],
         command: None,
     };
 

@@ -5,6 +5,7 @@
 //! them from parameters, results and these records.
 
 use crate::record::{Op, Package, Parameter, Place};
+use crate::samples::Sample;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::file::Scratch;
@@ -41,6 +42,28 @@ pub const fn array(name: &'static str, text: &'static str) -> Named {
 /// A result that is a number.
 pub const fn number(name: &'static str, text: &'static str) -> Named {
     Named { name, text, is_array: false }
+}
+
+/// A mistake that a call of an operation may make.
+#[derive(Clone, Copy)]
+pub struct Mistake {
+    /// What the error is; each front end has its own name for the kind.
+    pub kind: ErrorKind,
+    /// When it comes, without a full stop.
+    pub when: &'static str,
+    /// What its hint advises; "" where it has none.
+    pub hint: &'static str,
+    /// A call that makes it; tests do.
+    pub sample: fn() -> Sample,
+}
+
+pub const fn mistake(
+    kind: ErrorKind,
+    when: &'static str,
+    hint: &'static str,
+    sample: fn() -> Sample,
+) -> Mistake {
+    Mistake { kind, when, hint, sample }
 }
 
 /// How a shell offers an operation.

@@ -6,7 +6,7 @@
 use crate::call::first_difference;
 use crate::ladder::{Ladder, NoCaller};
 use crate::record::{Entry, Exactness, Op};
-use crate::solver::Solver;
+use crate::solver::{Mistake, Solver};
 use crate::{Decline, Generator, Rung, Value};
 use rung_array::{Array, SliceSpec};
 use rung_base::{DeviceChoice, ElementType, ErrorKind, Result, Settings};
@@ -75,7 +75,7 @@ pub fn is_complete(op: &Op) {
 }
 
 /// What the records of a solver must say: what every record does, names for the results, a text for each
-/// parameter; no name stands twice.
+/// parameter, the mistakes that calls of it make; no name stands twice.
 ///
 /// # Panics
 /// Where they do not.
@@ -88,7 +88,22 @@ pub fn all_are_complete(solver: &Solver) {
         for parameter in op.parameters {
             assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
         }
+        assert!(!op.errors.is_empty(), "{}: its mistakes have names", op.name());
+        op.errors.iter().for_each(|mistake| is_made(op, mistake));
     }
+}
+
+/// The sample of a mistake ends in the error that the record says.
+fn is_made(op: &'static Op, mistake: &Mistake) {
+    let absent = || Decline::Off("test");
+    let mut ladder = Ladder::with_rungs(&Settings::default(), None, Err(absent()), Err(absent()));
+    let context = format!("{}: {}", op.name(), mistake.when);
+    let e = match run(&mut ladder, op, (mistake.sample)()) {
+        Err(e) => e,
+        Ok(_) => panic!("{context}: no error"),
+    };
+    assert_eq!(e.kind(), mistake.kind, "{context}: {e}");
+    assert_eq!(e.hint_text().is_some(), !mistake.hint.is_empty(), "{context}: {:?}", e.hint_text());
 }
 
 fn absent_reasons(op: &Op) -> Vec<&'static str> {

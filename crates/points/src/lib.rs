@@ -15,6 +15,7 @@ pub mod cloud;
 pub mod coordinate;
 pub mod files;
 pub mod fps;
+mod mistakes;
 pub mod near;
 pub mod normals;
 pub mod operand;

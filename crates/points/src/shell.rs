@@ -5,7 +5,7 @@ use crate::batch;
 use crate::files::{READ, Table, WRITTEN, read, read_kitti, text};
 use crate::picture;
 use rung_array::Array;
-use rung_base::{ElementType, Error, ErrorKind, Result};
+use rung_base::{ElementType, Error, ErrorKind, Result, memory};
 use rung_files::npy;
 use rung_ops::Value;
 use rung_ops::record::{Kind, Parameter, keyword};
@@ -55,12 +55,41 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
     };
     let table = if option(FORMAT.name).is_some() { read_kitti(path)? } else { read(path)? };
     let mut points = table.points()?;
+    let mut notes: Vec<String> =
+        table.left_out.iter().map(|what| format!("left out: {what}")).collect();
     if let Some(word) = option(TYPE.name) {
-        points = points.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;
+        let given = points;
+        points = given.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;
+        notes.extend(merged(&given, &points)?);
     }
-    let notes = table.left_out.iter().map(|what| format!("left out: {what}")).collect();
     let values = vec![(CLOUD.parameter, Value::Array(points))];
     Ok(Opened { values, kept: Box::new(table), notes, details: Vec::new() })
+}
+
+/// Of 100 distinct points one may become another's equal without a note.
+const MERGED: usize = 100;
+
+/// A note where points of f64 that are apart are one at f32, as those far from the origin may be.
+fn merged(given: &Array, points: &Array) -> Result<Option<String>> {
+    if given.element_type() != ElementType::F64 || points.element_type() != ElementType::F32 {
+        return Ok(None);
+    }
+    let (before, after) = (distinct(given)?, distinct(points)?);
+    let lost = before - after;
+    let text = || format!("f32 merged {lost} of {before} distinct points; type f64 keeps them");
+    Ok((lost > before / MERGED).then(text))
+}
+
+/// How many rows differ from all others.
+fn distinct(points: &Array) -> Result<usize> {
+    let columns = points.shape()[1].max(1);
+    // Both zeros are one number.
+    let mut numbers: Vec<u64> = memory::room(points.size(), || "a copy of the points".into())?;
+    numbers.extend(points.numbers().map(|x| (x.to_f64() + 0.0).to_bits()));
+    let mut rows: Vec<&[u64]> = numbers.chunks_exact(columns).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    Ok(rows.len())
 }
 
 fn write_chosen(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<()> {
@@ -97,4 +126,27 @@ fn write_rows(finished: &Finished, ending: &str, out: &mut dyn Write) -> Result<
 fn draw(finished: &Finished) -> Result<Array> {
     let points = finished.kept::<Table>()?.points()?;
     picture::draw(&points, &rows_of_file(finished)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rung_base::Shape;
+
+    /// Points a millimetre apart, so far from the origin.
+    fn note(origin: f64, word: ElementType) -> Option<String> {
+        let points: Vec<f64> =
+            (0..200).flat_map(|i| [origin + f64::from(i) * 1e-3, 0.0, -0.0]).collect();
+        let points = Array::from_slice(&points, Shape::new([200, 3]).unwrap()).unwrap();
+        merged(&points, &points.convert(word).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn points_that_f32_merges_are_counted() {
+        // At 5,400,000 singles are half a metre apart.
+        let text = "f32 merged 199 of 200 distinct points; type f64 keeps them";
+        assert_eq!(note(5_400_000.0, ElementType::F32).as_deref(), Some(text));
+        assert_eq!(note(5_400_000.0, ElementType::F64), None);
+        assert_eq!(note(5.0, ElementType::F32), None);
+    }
 }

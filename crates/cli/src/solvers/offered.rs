@@ -111,6 +111,7 @@ pub fn flags_of(offering: Offering) -> Vec<Offered> {
 fn of_parameter(parameter: &'static Parameter, role: Role) -> Option<Offered> {
     let value = match parameter.kind {
         Kind::Flag => String::new(),
+        Kind::Truth => "true|false".into(),
         Kind::Integer => "N".into(),
         Kind::Each => "N|N,N,...".into(),
         Kind::Number => "X".into(),

@@ -42,6 +42,11 @@ fn value(parameter: &Parameter, name: &str, text: &str) -> std::result::Result<V
     let wrong = |wanted: &str| Failure::usage(format!("{name}: expected {wanted}, got {text:?}"));
     match parameter.kind {
         Kind::Flag => Ok(Value::True),
+        Kind::Truth => match text {
+            "true" => Ok(Value::True),
+            "false" => Ok(Value::Nil),
+            _ => Err(wrong("true or false")),
+        },
         Kind::Integer => text.parse().map(Value::integer).map_err(|_| wrong("an integer")),
         Kind::Each => integers(text).ok_or_else(|| wrong("an integer, or several with commas")),
         Kind::Number => {

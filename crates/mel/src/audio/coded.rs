@@ -4,10 +4,13 @@ use super::{Options, Sink, checked_rate};
 use rung_base::{Error, Result};
 use rung_files::input::Input;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use symphonia::core::audio::SampleBuffer;
-use symphonia::core::codecs::{CODEC_TYPE_NULL, CodecParameters, Decoder, DecoderOptions};
+use symphonia::core::codecs::{
+    CODEC_TYPE_FLAC, CODEC_TYPE_MP3, CODEC_TYPE_NULL, CODEC_TYPE_VORBIS, CodecParameters, Decoder,
+    DecoderOptions,
+};
 use symphonia::core::errors::Error as Failure;
 use symphonia::core::formats::{FormatOptions, FormatReader};
 use symphonia::core::io::MediaSourceStream;
@@ -99,7 +102,7 @@ impl Decoding<'_> {
     }
 }
 
-/// A note where fewer frames came than the header says.
+/// A note where the file ends before it says.
 ///
 /// # Errors
 /// The same, unless it is allowed.
@@ -109,18 +112,52 @@ fn is_whole(
     frames: u64,
     options: &Options,
 ) -> Result<Option<String>> {
-    match about.n_frames {
-        // MP3 headers count the padding of the encoder, which is cut off or not.
-        Some(said) if frames < said && about.codec == symphonia::core::codecs::CODEC_TYPE_FLAC => {
-            let text = format!("{said} samples are announced, {frames} are there");
-            if !options.lenient {
-                let error = Error::in_data_file(path, None, text);
-                return Err(error.hint("lenient reads what is there"));
-            }
-            Ok(Some(text))
+    let said = about.n_frames.unwrap_or(0);
+    let short = format!("{said} samples are announced, {frames} are there");
+    let (text, is_allowed) = match about.codec {
+        CODEC_TYPE_FLAC if frames < said => (short, false),
+        // Without such a header the count is a guess by the size of the file. Some encoders count the
+        // frame of the header itself.
+        CODEC_TYPE_MP3 if frames < said && about.delay.is_some() => {
+            (short, said - frames <= samples_of_frame(about))
         }
-        _ => Ok(None),
+        CODEC_TYPE_VORBIS if !has_last_page(path)? => {
+            ("the file ends before its last page".into(), false)
+        }
+        _ => return Ok(None),
+    };
+    if options.lenient || is_allowed {
+        return Ok(Some(text));
     }
+    let error = Error::in_data_file(path, None, text);
+    Err(error.hint("lenient reads what is there"))
+}
+
+/// Samples of a frame of MP3: fewer at the low rates of MPEG-2.
+fn samples_of_frame(about: &CodecParameters) -> u64 {
+    if about.sample_rate.is_some_and(|rate| rate < 32_000) { 576 } else { 1152 }
+}
+
+/// The largest page of Ogg: a header, 255 lengths and as many times 255 bytes.
+const LARGEST_PAGE: u64 = 27 + 255 + 255 * 255;
+
+/// Whether the last page of an Ogg file is whole, and said to be the last (RFC 3533: the third bit of the
+/// sixth byte).
+fn has_last_page(path: &Path) -> Result<bool> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(LARGEST_PAGE)))?;
+        let mut tail = Vec::new();
+        file.read_to_end(&mut tail).map(|_| tail)
+    };
+    let tail = read().map_err(|e| Error::cannot("read", path, e))?;
+    let last =
+        tail.windows(5).rposition(|bytes| bytes == b"OggS\0").map_or(&tail[..0], |at| &tail[at..]);
+    let Some((header, rest)) = last.split_at_checked(27) else { return Ok(false) };
+    let Some((lengths, data)) = rest.split_at_checked(header[26].into()) else { return Ok(false) };
+    let length: usize = lengths.iter().map(|&length| usize::from(length)).sum();
+    Ok(header[5] & 4 != 0 && data.len() >= length)
 }
 
 fn failed(path: &Path, e: &Failure) -> Error {

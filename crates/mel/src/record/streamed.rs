@@ -1,7 +1,7 @@
 //! The record of a signal that comes in pieces. What is held between two of them goes out of a call and
 //! into the next one as an array, so that a call depends on its arguments alone.
 
-use super::{Named, PACKAGE, Plan, SAMPLES, plan, trial, warn_of_empty_bands, work};
+use super::{Named, PACKAGE, Plan, SAMPLES, mistakes, plan, trial, warn_of_empty_bands, work};
 use crate::asked::{self, Rules};
 use crate::frames;
 use crate::signals::Signals;
@@ -23,7 +23,8 @@ pub const STREAM: Op = Op {
           is the second value, which the next call takes as state; nothing else is kept, and it does not \
           grow. Frames that see the end of the signal come with last. What needs the largest value of the \
           whole signal is left to the end: (max(v, largest - 8) + 4) / 4 of Whisper, max(v, largest - 80) \
-          of librosa's decibels.",
+          of librosa's decibels. With clamp window Whisper's values are whole as they come, the frames of \
+          30 s at a time.",
     package: PACKAGE,
     types: ALL,
     exact: Exactness::Kept,
@@ -42,22 +43,31 @@ pub const STREAM: Op = Op {
         asked::N_FFT,
         asked::WIN_LENGTH,
         asked::HOP,
+        asked::FRAME_LENGTH,
+        asked::FRAME_SHIFT,
         asked::WINDOW,
         asked::PAD,
+        asked::CENTER,
+        asked::POWER,
         asked::SCALE,
+        asked::HTK,
         asked::NORM,
         asked::FMIN,
         asked::FMAX,
         asked::DB,
         asked::SAMPLE_SCALE,
+        asked::CLAMP,
     ],
-    result: "three values: the frames (single-float), (frames bands) with every preset; the state \
-             (double-float), a vector; the largest value so far, negative infinity without a frame",
+    result: "four values: the frames (single-float), (frames bands) with every preset; the state \
+             (double-float), a vector; the largest value so far before the last step, negative infinity \
+             without a frame; the delay in seconds",
     results: &[
         array("frames", "the bands of each frame that is complete"),
         array("state", "what the next call takes as state"),
-        number("largest", "the largest value so far"),
+        number("largest", "the largest value so far, before the last step"),
+        number("delay", "how long after a frame's middle it comes at most, in seconds"),
     ],
+    errors: mistakes::STREAM,
     prepare,
     rungs: Rungs::processor(
         Definition::Several(portable),
@@ -97,6 +107,7 @@ fn prepare(op: &'static Op, a: Arguments, context: &mut Context) -> Result<Prepa
         more: vec![
             output(Shape::vector(held), ElementType::F64, false),
             output(Shape::scalar(), ElementType::F32, true),
+            output(Shape::scalar(), ElementType::F64, true),
         ],
         detail: Detail::Solver(Box::new(Asked { plan, before, ends })),
         ..call
@@ -145,7 +156,7 @@ fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
     if *ends {
         // What feed let go of is not needed by the frames at the end.
         let end = stream.finish(lanes)?;
-        largest = largest.max(crate::spectrogram::largest(&end.rows));
+        largest = end.largest;
         rows.extend_from_slice(&end.rows);
     }
     debug_assert_eq!(rows.len(), call.shape.size(), "{}", plan.preset.name);
@@ -153,5 +164,6 @@ fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
         Array::from_slice(&rows, call.shape.clone())?,
         Array::vector(&stream.state())?,
         Array::from_slice(&[largest], Shape::scalar())?,
+        Array::from_slice(&[Stream::delay(plan) as f64 / plan.preset.rate], Shape::scalar())?,
     ])
 }

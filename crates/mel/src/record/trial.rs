@@ -4,7 +4,7 @@ use rung_ops::Value;
 use rung_ops::samples::{Sample, build, integer, number, scattered, spread, word};
 
 /// A signal and keywords.
-fn of(samples: Value, rest: &[(&'static str, Value)]) -> Sample {
+pub(super) fn of(samples: Value, rest: &[(&'static str, Value)]) -> Sample {
     let rest = rest.iter().flat_map(|(name, value)| [word(name), value.clone()]);
     std::iter::once(samples).chain(rest).collect()
 }
@@ -44,6 +44,15 @@ pub fn spectrograms() -> Vec<Sample> {
         ),
         of(signal(200), &few("kaldi", &[("mode", word("melt")), ("points", integer(3))])),
         of(signal(200), &few("kaldi", &[("pad", word("mirror")), ("method", word("fft"))])),
+        of(signal(300), &few("librosa", &[("power", integer(1))])),
+        of(signal(300), &few("kaldi", &[("power", integer(1)), ("method", word("fft"))])),
+        of(
+            signal(300),
+            &few(
+                "kaldi",
+                &[("power", integer(1)), ("method", word("fft")), ("n-fft", integer(62))],
+            ),
+        ),
         of(
             spread(&[2, 120], 0.5),
             &few("whisper-80", &[("scale", word("htk")), ("norm", word("none"))]),
@@ -51,6 +60,7 @@ pub fn spectrograms() -> Vec<Sample> {
         of(holes, &few("whisper-128", &[("lengths", lengths)])),
         of(scaled, &few("kaldi", &[("sample-scale", word("int16"))])),
         of(spread(&[0, 90], 0.5), &few("torchaudio", &[])),
+        of(signal(400), &few("whisper-80", &[("clamp", word("window"))])),
     ]
 }
 
@@ -60,6 +70,7 @@ pub fn cepstra() -> Vec<Sample> {
         of(signal(400), &few("librosa", &[count.clone(), ("deltas", Value::True)])),
         of(signal(300), &few("torchaudio", &[count.clone(), ("lifter", number(9.0))])),
         of(signal(20), &few("kaldi", std::slice::from_ref(&count))),
+        of(signal(300), &few("kaldi", &[count.clone(), ("use-energy", Value::Nil)])),
         of(spread(&[2, 300], 0.5), &few("kaldi", &[count, ("deltas", Value::True)])),
     ]
 }
@@ -78,6 +89,7 @@ pub fn streams() -> Vec<Sample> {
         of(signal(300), &few("torchaudio", &[])),
         of(signal(333), &few("kaldi", std::slice::from_ref(&last))),
         of(signal(0), &few("whisper-80", &[])),
+        of(signal(333), &few("whisper-80", &[("clamp", word("window")), last.clone()])),
         of(signal(90), &few("librosa", &[("state", begun.clone()), last.clone()])),
         of(signal(7), &few("librosa", &[("state", begun), ("db", Value::True)])),
     ]

@@ -166,7 +166,7 @@ impl Begun {
         }
         values.extend([Value::Keyword("last".into()), Value::flag(is_last)]);
         let results = shell.call(EACH, values)?;
-        let [Value::Array(rows), state, Value::Number(largest)] = &results[..] else {
+        let [Value::Array(rows), state, Value::Number(largest), ..] = &results[..] else {
             return Err(Error::new(ErrorKind::Internal, "a stream of other results"));
         };
         rows.home()?;

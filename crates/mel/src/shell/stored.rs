@@ -107,7 +107,7 @@ impl Bands {
 
     /// The finished numbers, row by row, in parts.
     fn each(&mut self, mut take: impl FnMut(Array) -> Result<()>) -> Result<()> {
-        let (value, largest) = (self.rules.preset.value, self.largest);
+        let (preset, largest) = (self.rules.preset, self.largest);
         let mut bytes = Vec::new();
         for (at, count) in self.segments() {
             for from in (0..count).step_by(READ) {
@@ -116,7 +116,10 @@ impl Bands {
                 let numbers = bytes.chunks_exact(4);
                 let mut numbers: Vec<f32> =
                     numbers.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-                value.last(&mut numbers, largest);
+                // Clamped in windows they come as they are to be.
+                if preset.needs_the_largest() {
+                    preset.value.last(&mut numbers, largest);
+                }
                 take(narrow(Array::vector(&numbers)?, self.element_type)?)?;
             }
         }

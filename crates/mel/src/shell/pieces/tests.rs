@@ -221,12 +221,19 @@ fn other_values_types_and_whispers_zeros_are_those_of_the_whole() {
         of("whisper-80").word("mode", "melt").with("mels", Value::integer(3)),
         of("kaldi").word("pad", "mirror").word("method", "fft"),
         of("whisper-80").with("window30", Value::True),
+        of("whisper-80").word("clamp", "window"),
+        of("whisper-80").word("clamp", "window").with("whisper-file", Value::True),
         of("whisper-80").with("whisper-file", Value::True),
         of("whisper-80").with("lengths", Value::Nil).rate(8000.0),
     ];
     for (number, line) in lines.iter().enumerate() {
         place.compare(&format!("{number}"), line, &[1717]);
     }
+    // 13 frames, of which a window of 30 s has 4.
+    let long: Vec<f32> = noise(1_300_001).iter().map(|x| x * x * x).collect();
+    let path = place.file("b.bin", &floats(&long));
+    let line = Line::new(&path, "whisper-80").raw("f32le:16000:1").word("clamp", "window");
+    place.compare("windows", &line.with("hop", Value::integer(100_000)), &[1 << 16]);
 }
 
 #[test]
