@@ -63,6 +63,8 @@ pub struct Request {
     pub package: Setting<String>,
     /// Lisp frames that may be open.
     pub frames: Setting<usize>,
+    /// Bytes of Lisp's objects, where they are limited.
+    pub heap: Setting<Option<usize>>,
     /// Whether the user's `init.lisp` is loaded at the prompt.
     pub init: Setting<bool>,
     pub doctor: DoctorForm,
@@ -113,6 +115,7 @@ impl Default for Request {
             loads: Vec::new(),
             package: Setting::built_in("cl-user".to_string()),
             frames: Setting::built_in(FRAMES),
+            heap: Setting::default(),
             init: Setting::built_in(true),
             doctor: DoctorForm::default(),
             quick: Setting::default(),

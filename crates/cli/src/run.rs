@@ -135,6 +135,7 @@ impl<'a> Running<'a> {
         let input = Input { source, output: output.clone(), waiting: waiting.clone() };
         let options = Options {
             frame_limit: request.frames.value,
+            heap_limit: request.heap.value,
             native_stack: STACK - RESERVED_STACK,
             arguments: invocation.line.arguments.clone(),
             output: Box::new(output.clone()),

@@ -107,9 +107,14 @@ impl Lisp {
         self.level(&console, &stop)
     }
 
-    /// Ctrl-C while Lisp runs: an escape, or a stop from which the person may go on.
+    /// Ctrl-C while Lisp runs: an escape, or a stop from which the person may go on; or the heap is full.
     #[cold]
     pub(crate) fn interrupt(&mut self) -> Outcome<()> {
+        if let Some(bytes) = crate::heap::limit::take_reached() {
+            let text = format!("the heap has reached its limit of {bytes} bytes");
+            let condition = Escape::of(symbol::STORAGE_CONDITION, text);
+            return Err(condition.hint("--heap=SIZE allows more, such as --heap=4G"));
+        }
         if self.console.is_none() {
             return Err(EscapeKind::Interrupt.into());
         }

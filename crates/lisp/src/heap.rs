@@ -24,6 +24,7 @@ use crate::object::Cons;
 use crate::value::Value;
 
 mod collect;
+pub mod limit;
 
 use collect::{CONDEMNED, is_alive, places};
 pub use collect::{Edge, collect};

@@ -152,6 +152,9 @@ pub struct Lisp {
 pub struct Options {
     /// How many Lisp frames may be open (`--stack=N`).
     pub frame_limit: usize,
+    /// How many bytes Lisp's own objects may take, packed arrays not counted (`--heap=SIZE`); `None`: as many as
+    /// the system gives.
+    pub heap_limit: Option<usize>,
     /// How many bytes of native stack Lisp may use below the embedder's call.
     pub native_stack: usize,
     /// What the program gets as its arguments.
@@ -172,6 +175,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             frame_limit: 100_000,
+            heap_limit: None,
             native_stack: crate::stack::DEFAULT_BYTES,
             arguments: Vec::new(),
             output: Box::new(BufWriter::new(std::io::stdout())),
@@ -240,6 +244,7 @@ impl Lisp {
             native: Default::default(),
             warned: Default::default(),
         };
+        crate::heap::limit::set(options.heap_limit, &lisp.interrupt);
         let streams = (options.input, options.output, options.error_output, options.terminals);
         crate::library::start(&mut lisp, streams);
         lisp

@@ -100,6 +100,32 @@ fn deep_recursion_is_a_condition() {
     ]);
 }
 
+/// Lists, strings, tables and closures that grow without end are ended by the limit, and what the program let go
+/// may be used again.
+#[test]
+fn a_full_heap_is_a_condition() {
+    let (mut lisp, ..) = common::lisp_within(Some(64 << 20), "");
+    for grown in [
+        "(loop (push 1 kept))",
+        "(loop (push (make-string 1000) kept))",
+        "(loop (push (lambda () kept) kept))",
+        "(let ((table (make-hash-table))) (push table kept) (loop for i from 0 do (setf (gethash i table) i)))",
+        "(labels ((grow () (push 1 kept) (grow))) (grow))",
+    ] {
+        let text = format!(
+            "(let ((kept nil)) (handler-case {grown} (storage-condition (c) (setq kept nil) (princ-to-string c))))"
+        );
+        for _ in 0..2 {
+            let values = lisp.eval_text("test.lisp", &text).unwrap();
+            let said = lisp.print(&values[0]);
+            assert_eq!(said, "\"the heap has reached its limit of 67108864 bytes\"", "{grown}");
+        }
+    }
+    let dropped = "(let ((kept nil)) (dotimes (i 4000000) (setq kept (list kept i)) (when (= 0 (mod i 1000)) (setq kept nil))) :done)";
+    let values = lisp.eval_text("test.lisp", dropped).unwrap();
+    assert_eq!(lisp.print(&values[0]), ":DONE");
+}
+
 #[test]
 fn deeply_nested_data_is_no_crash() {
     let nest = "(let ((x nil) (y nil)) (dotimes (i 300000) (setq x (list x) y (list y)))";

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use common::lisp_reading;
+use common::{lisp_reading, lisp_within};
 use rung_lisp::package::CL;
 use rung_lisp::{Lisp, Next, UnhandledKind};
 
@@ -240,13 +240,24 @@ fn watch(lisp: &Lisp) -> (Arc<AtomicBool>, mpsc::Sender<()>) {
     (begun, sender)
 }
 
+/// What a program's objects may take, and what the whole process may with the reader's and the compiler's.
+const HEAP: usize = 128 << 20;
+const MOST_MEMORY: u64 = 1 << 30;
+
+/// Bytes that this process had in memory at most, where the system says it.
+fn most_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}
+
 #[test]
 fn no_call_makes_the_machine_panic() {
     let mut random = Random::new("machine");
     let end = Instant::now() + time();
     while Instant::now() < end {
         // A program may spoil the language for those after it, so there are many.
-        let (mut lisp, ..) = lisp_reading("x y z");
+        let (mut lisp, ..) = lisp_within(Some(HEAP), "x y z");
         let mut names = lisp.packages[CL]
             .present
             .iter()
@@ -270,5 +281,8 @@ fn no_call_makes_the_machine_panic() {
                 Err(ended) => assert_ne!(ended.kind, UnhandledKind::Quit(70), "{text}"),
             }
         }
+    }
+    if let Some(most) = most_memory() {
+        assert!(most < MOST_MEMORY, "{most} bytes of memory");
     }
 }

@@ -22,6 +22,7 @@ use rung_kernel::tensor::Rounding;
 use rung_kernel::tensor_doubles;
 use rung_kernel::triangular::Kernels as TriangularKernels;
 use rung_kernel::{Kernel, Launch, Variants};
+use rung_lanes::Lanes;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -121,6 +122,7 @@ pub struct RoundTrip<'a> {
     residency: &'a Residency,
     cache: &'a KernelCache,
     precision: Precision,
+    lanes: Option<&'a Lanes>,
 }
 
 /// A buffer of a launch.
@@ -229,12 +231,22 @@ pub(crate) fn doubles(size: &Extents, info: &Info) -> TensorDoubles {
 
 impl<'a> RoundTrip<'a> {
     pub fn new(residency: &'a Residency, cache: &'a KernelCache) -> RoundTrip<'a> {
-        RoundTrip { residency, cache, precision: Precision::Strict }
+        RoundTrip { residency, cache, precision: Precision::Strict, lanes: None }
     }
 
     /// The same for products that may be less exact.
     pub fn asking(self, precision: Precision) -> RoundTrip<'a> {
         RoundTrip { precision, ..self }
+    }
+
+    /// The same with threads for what is prepared before the first launch.
+    pub fn beside(self, lanes: Option<&'a Lanes>) -> RoundTrip<'a> {
+        RoundTrip { lanes, ..self }
+    }
+
+    /// The lanes of this run, where it has any.
+    pub fn lanes(&self) -> Option<&'a Lanes> {
+        self.lanes
     }
 
     /// What multiplies in a product of this size as this type.

@@ -299,11 +299,11 @@ pub const NUMBERS: &[Flag] = &[
     },
 ];
 
-const SIZES: &str = "expected a size such as 512M or 1.5G, 4096T at most";
+pub(super) const SIZES: &str = "expected a size such as 512M or 1.5G, 4096T at most";
 
 /// `512M`, `1.5G`: bytes, or 2^10, 2^20, 2^30 or 2^40 of them, up to 2^52, below which a double
 /// holds every number.
-fn size_of(text: &str) -> Option<u64> {
+pub(super) fn size_of(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
         "" => 0,

@@ -1,5 +1,6 @@
 //! Flags about the program: what is evaluated, in which package, within which limits.
 
+use super::ladder::{SIZES, size_of};
 use super::{FLAG, Flag, Group, Takes, show_switch};
 use std::path::PathBuf;
 
@@ -136,6 +137,29 @@ pub const FLAGS: &[Flag] = &[
             Ok(())
         },
         show: Some(|request| (request.frames.value.to_string(), request.frames.origin.clone())),
+        ..FLAG
+    },
+    Flag {
+        name: "--heap",
+        takes: Takes::Text("SIZE"),
+        variable: Some("RUNG_HEAP"),
+        key: Some("heap"),
+        commands: RUNNING,
+        summary: "bytes that Lisp's objects may take: 512M, 4G",
+        detail: &[
+            "Beyond it a condition of type storage-condition. Packed arrays are not counted.",
+            "Without it there is no limit.",
+        ],
+        apply: |request, given, origin| {
+            let bytes =
+                size_of(given.text()).ok_or_else(|| format!("{SIZES}, got {:?}", given.text()))?;
+            request.heap.set(Some(usize::try_from(bytes).unwrap_or(usize::MAX)), origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let text = request.heap.value.map_or("none".to_string(), |bytes| bytes.to_string());
+            (text, request.heap.origin.clone())
+        }),
         ..FLAG
     },
     Flag {

@@ -6,7 +6,7 @@ use std::ptr::{self, NonNull};
 
 use super::{
     Body, CHUNK, CHUNKS, COLLECTING, Children, Chunks, FREE, Free, Header, LAYOUT, LEAST, LIMIT,
-    POOLS, Pool, Slot, USED,
+    POOLS, Pool, Slot, USED, limit,
 };
 use crate::code::{Captures, Code, Function};
 use crate::object::{Cons, Object, Text};
@@ -220,6 +220,7 @@ pub fn collect() -> usize {
         });
         USED.set(chunks.0.iter().map(|pool| pool.len() * CHUNK).sum::<usize>() + hanging);
         LIMIT.set((3 * (alive + hanging)).max(LEAST));
+        limit::watch();
         garbage.len()
     });
     COLLECTING.set(false);

@@ -29,12 +29,18 @@ impl Collected {
 
 /// A Lisp that reads `input`; its output and error output.
 pub fn lisp_reading(input: &str) -> (Lisp, Collected, Collected) {
+    lisp_within(None, input)
+}
+
+/// One whose heap takes so many bytes at most.
+pub fn lisp_within(heap_limit: Option<usize>, input: &str) -> (Lisp, Collected, Collected) {
     let (output, errors) = (Collected::default(), Collected::default());
     let options = Options {
         output: Box::new(output.clone()),
         error_output: Box::new(errors.clone()),
         input: Box::new(Cursor::new(input.to_string())),
         arguments: vec!["one".to_string(), "two".to_string()],
+        heap_limit,
         ..Options::default()
     };
     let mut lisp = Lisp::new(options);

@@ -85,7 +85,7 @@ impl Ladder {
                 return declined(Decline::Slower { here, there });
             }
         }
-        let trip = RoundTrip::new(residency, &self.kernels);
+        let trip = RoundTrip::new(residency, &self.kernels).beside(self.lanes.as_ref());
         (member.run)(call, &trip.asking(self.settings.precision.value))
     }
 

@@ -2,17 +2,18 @@
 //! before the last. A launch finds the farthest point in what the launch before it left, updates the
 //! points that are not passed by, and leaves the farthest of each group of invocations.
 //!
-//! A tile is 32 points in the cloud's own order, with its box: an invocation passes it by where the
-//! bound of `pruned` holds. Scans come in an order in which most tiles are small; of a cloud in random
-//! order every tile is visited.
+//! A tile is 32 points, with their box: an invocation passes it by where the bound of `pruned` holds. Points of
+//! up to three coordinates go there along the curve by which `pruned` makes its groups, others as they come.
+//! With each goes its number in the cloud, which decides between equally far ones.
 
 pub(super) mod batch;
 
-use super::{Plan, Wanted, plan};
-use crate::{Coordinate, operand};
+use super::{Plan, Wanted, curve, plan};
+use crate::{Cloud, Coordinate, operand};
 use rung_array::Array;
-use rung_base::{ElementType, Result, Shape};
+use rung_base::{ElementType, Result, Shape, memory};
 use rung_kernel::{Binding, Kernel, Launch};
+use rung_lanes::Lanes;
 use rung_ops::call::Call;
 use rung_ops::round_trip::{Bind, Made, RoundTrip, Work};
 use rung_ops::{Answer, Decline};
@@ -32,20 +33,59 @@ pub(super) fn run<T: Coordinate>(call: &Call, trip: &RoundTrip, wanted: &Wanted)
     if let Some(reason) = declines(&cloud_size(call), &plan, wanted) {
         return Ok(Answer::Declined(reason));
     }
-    let at_first = match plan.mask {
-        None => Array::vector(&[T::INFINITY])?,
-        Some(mask) => Array::build::<T>(Shape::vector(mask.len()), |out| {
-            let least = |&is_in: &bool| if is_in { T::INFINITY } else { T::GONE };
-            out.iter_mut().zip(mask).for_each(|(out, is_in)| *out = least(is_in));
-        })?,
+    let alone;
+    let lanes = match trip.lanes() {
+        Some(lanes) => lanes,
+        None => {
+            alone = Lanes::new(1);
+            &alone
+        }
     };
-    // Below 2^31, which `declines` sees to.
-    let starts: Vec<i32> = plan.start.iter().map(|&start| start as i32).collect();
-    let starts = Array::vector(&starts)?;
-    let placed = [&call.operands[0], &at_first, &starts].map(|array| trip.place(array));
+    let order = order(lanes, &cloud, &plan)?;
+    let tiled = tiled(&cloud, &order)?;
+    let starts = places(&order, &plan.start, cloud.len())?;
+    let numbers = Array::build::<i32>(Shape::vector(order.len()), |out| {
+        out.iter_mut().zip(&order).for_each(|(out, &number)| *out = number as i32);
+    })?;
+    let far = Array::vector(&[T::INFINITY])?;
+    let placed = [&tiled, &starts, &numbers, &far].map(|array| trip.place(array));
     let kernels = Kernels::of(T::TYPE, trip)?;
     let offsets = placed.map(|p| p.offset() as u32);
-    trip.run_work(Ok(kernels.work(call, &plan, offsets)), &placed)
+    trip.run_work(Ok(kernels.work(tiled.shape(), T::TYPE, &plan, offsets)), &placed)
+}
+
+/// The numbers of the points that take part, in the order of tiles; below 2^31, as `declines` has it.
+fn order<T: Coordinate>(lanes: &Lanes, cloud: &Cloud<T>, plan: &Plan) -> Result<Vec<u32>> {
+    match cloud.dimension() {
+        1 => curve::along::<T, 1>(lanes, cloud, plan),
+        2 => curve::along::<T, 2>(lanes, cloud, plan),
+        3 => curve::along::<T, 3>(lanes, cloud, plan),
+        _ => {
+            let mut order = memory::room(cloud.len(), || format!("{} numbers", cloud.len()))?;
+            order.extend((0..cloud.len()).filter(|&i| plan.takes_part(i)).map(|i| i as u32));
+            Ok(order)
+        }
+    }
+}
+
+/// The points in this order.
+fn tiled<T: Coordinate>(cloud: &Cloud<T>, order: &[u32]) -> Result<Array> {
+    let columns = cloud.dimension();
+    Array::build::<T>(Shape::new([order.len(), columns])?, |out| {
+        for (to, &number) in out.chunks_exact_mut(columns).zip(order) {
+            to.copy_from_slice(cloud.point(number as usize));
+        }
+    })
+}
+
+/// Where the starts are in the order of so many points.
+fn places(order: &[u32], starts: &[usize], points: usize) -> Result<Array> {
+    let mut place_of = memory::filled(points, 0, || format!("the places of {points} points"))?;
+    for (place, &number) in order.iter().enumerate() {
+        place_of[number as usize] = place as i32;
+    }
+    let places: Vec<i32> = starts.iter().map(|&start| place_of[start]).collect();
+    Array::vector(&places)
 }
 
 /// Rows and columns.
@@ -83,10 +123,10 @@ impl Kernels {
         Ok(Kernels { begin: get(&BEGIN)?, step: get(&STEP)?, end: get(&END)? })
     }
 
-    /// All launches of a call; `offsets`: where points, least distances at first, and starts begin.
-    fn work(&self, call: &Call, plan: &Plan, offsets: [u32; 3]) -> Work {
-        let [points, columns] = cloud_size(call);
-        let t = call.operands[0].element_type();
+    /// All launches of a call for points of this shape and type; `offsets`: where points, starts, numbers and
+    /// what is least at first begin.
+    fn work(&self, points: &Shape, t: ElementType, plan: &Plan, offsets: [u32; 4]) -> Work {
+        let [points, columns] = [points[0], points[1]];
         let tiles = points.div_ceil(TILE);
         let groups = tiles.div_ceil(GROUP).min(GROUP);
         let found = points + tiles * (2 * columns + 1);
@@ -103,13 +143,13 @@ impl Kernels {
             parameters: [&size[..], more].concat(),
             groups: [groups as u32, 1, 1],
         };
-        let [at_points, at_first, at_starts] = offsets;
-        let stride = u32::from(plan.mask.is_some());
-        let begin = launch(&self.begin, &[at_points, stride, at_first], groups);
-        work.stage(begin, [Bind::Operand(0), state, places, Bind::Operand(1)]);
+        let [points, starts, numbers, far] = [0, 1, 2, 3].map(Bind::Operand);
+        let [at_points, at_starts, at_numbers, at_far] = offsets;
+        let begin = launch(&self.begin, &[at_points, at_numbers, at_far], groups);
+        work.stage(begin, [points, state, places, numbers, far]);
         for sample in 0..plan.count as u32 {
-            let more = [at_points, sample, plan.start.len() as u32, at_starts];
-            let binds = [Bind::Operand(0), state, places, Bind::Operand(2), indices, radii];
+            let more = [at_points, sample, plan.start.len() as u32, at_starts, at_numbers];
+            let binds = [points, state, places, starts, indices, radii, numbers];
             work.stage(launch(&self.step, &more, groups), binds);
         }
         let half = plan.count % 2 * groups;
@@ -144,6 +184,7 @@ const BEGIN: Text = Text {
         (Holds::Reals, false),
         (Holds::Reals, true),
         (Holds::Places, true),
+        (Holds::Places, false),
         (Holds::Reals, false),
     ],
     parameters: 7,
@@ -159,8 +200,9 @@ const STEP: Text = Text {
         (Holds::Places, false),
         (Holds::Indices, true),
         (Holds::Reals, true),
+        (Holds::Places, false),
     ],
-    parameters: 8,
+    parameters: 9,
 };
 
 const END: Text = Text {

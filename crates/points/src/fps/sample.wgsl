@@ -4,9 +4,10 @@ const GONE = ${gone};
 var<workgroup> ms: array<${type}, ${group}>;
 var<workgroup> places: array<u32, ${group}>;
 
-// Of several greatest the lowest place.
+// Of several greatest the lowest number of a point: each kernel's `rank` has that of a place.
 fn is_better(m: ${type}, place: u32, than: ${type}, other: u32) -> bool {
-    return (m > than) | ((m == than) & (place < other));
+    if (m != than) { return m > than; }
+    return rank(place) < rank(other);
 }
 
 // The best of what the lanes have, in place 0.

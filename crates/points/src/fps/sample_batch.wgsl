@@ -61,3 +61,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         b6[group.x] = covering;
     }
 }
+
+fn rank(place: u32) -> u32 {
+    return place;
+}

@@ -1,5 +1,5 @@
 
-// b0 points, b1 state, b2 places, b3 what is least at first.
+// b0 points in the order of tiles, b1 state, b2 places, b3 the number of each, b4 what is least at first.
 @compute @workgroup_size(${group})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let n = parameter(0u);
@@ -7,7 +7,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let tiles = parameter(2u);
     let groups = parameter(3u);
     let first_element = parameter(4u);
-    let stride = parameter(5u);
+    let far = b4[parameter(6u)];
     var m = GONE;
     var place = NONE;
     for (var tile = group.x * ${group}u + lane; tile < tiles; tile = tile + groups * ${group}u) {
@@ -28,10 +28,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         var most = GONE;
         var at = NONE;
         for (var i = begin; i < end; i = i + 1u) {
-            let x = b3[parameter(6u) + i * stride];
-            b1[i] = x;
-            if (x > most) {
-                most = x;
+            b1[i] = far;
+            if (is_better(far, i, most, at)) {
+                most = far;
                 at = i;
             }
         }
@@ -49,4 +48,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         b1[n + tiles * (2u * d + 1u) + group.x] = ms[0];
         b2[tiles + group.x] = bitcast<i32>(places[0]);
     }
+}
+
+fn rank(place: u32) -> u32 {
+    if (place == NONE) { return NONE; }
+    return bitcast<u32>(b3[parameter(5u) + place]);
 }

@@ -13,3 +13,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         b0[0] = covering;
     }
 }
+
+fn rank(place: u32) -> u32 {
+    return place;
+}

@@ -1,5 +1,6 @@
 
-// b0 points, b1 state, b2 places, b3 starts, b4 indices, b5 the least distance of each when chosen.
+// b0 points in the order of tiles, b1 state, b2 places, b3 the places of the starts, b4 indices, b5 the least
+// distance of each when chosen, b6 the number of each point.
 @compute @workgroup_size(${group})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let n = parameter(0u);
@@ -36,14 +37,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             for (var i = begin; i < end; i = i + 1u) {
                 var x = b1[i];
                 if (i == c) {
-                    b4[number] = i64(i);
+                    b4[number] = i64(rank(i));
                     b5[number] = root_${type}(x);
                     x = GONE;
                 }
                 let d2 = squared_distance(i, c, d, first_element);
                 if (d2 < x) { x = d2; }
                 b1[i] = x;
-                if (x > most) {
+                if (is_better(x, i, most, at)) {
                     most = x;
                     at = i;
                 }
@@ -78,4 +79,9 @@ fn bound(box: u32, c: u32, d: u32, first_element: u32) -> ${type} {
         if (axis == 0u) { sum = gap * gap; } else { sum = sum + gap * gap; }
     }
     return sum;
+}
+
+fn rank(place: u32) -> u32 {
+    if (place == NONE) { return NONE; }
+    return bitcast<u32>(b6[parameter(8u) + place]);
 }
