@@ -280,3 +280,15 @@
   "Invokes the restart store-value, if there is one."
   (let ((restart (find-restart 'store-value condition)))
     (when restart (invoke-restart restart value))))
+
+(defun rung:backtrace (&optional n)
+  "The names of the functions that ran at the last error, or run now if there was none; the n innermost."
+  (check-type n (or null unsigned-byte))
+  (let ((frames (or (rung::%frames nil) (rung::%frames-now))))
+    (if n (subseq frames 0 (min n (length frames))) frames)))
+
+(defun rung::%frames-now ()
+  ;; An error that nobody but this sees; this function and its caller are not of the program.
+  (block nil
+    (handler-bind ((error (lambda (c) (declare (ignore c)) (return (cddr (rung::%frames t))))))
+      (error "frames"))))

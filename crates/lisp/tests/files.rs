@@ -162,7 +162,7 @@ fn a_malformed_byte_was_read_as_another_character() {
             "T",
         ),
         (
-            "(handler-bind ((rung:decoding-error (lambda (c) (use-value #\\! c)))) (read-line s))",
+            "(handler-bind ((rung:decoding-error (lambda (c) (use-value #\\! c)))) (values (read-line s)))",
             "\"a!b\"",
         ),
         (
@@ -292,7 +292,7 @@ fn a_missing_file_is_what_the_options_say() {
     assert!(open(":direction :sideways").contains("for :direction: got :SIDEWAYS"));
     let retried = values(&format!(
         "(handler-bind ((file-error (lambda (c) (close (open {path:?} :direction :output))
-                                                (invoke-restart (find-restart 'retry c)))))
+                                                (invoke-restart (find-restart 'rung:retry c)))))
            (with-open-file (s {path:?}) (read-line s nil :empty)))"
     ));
     assert_eq!(retried, ":EMPTY");

@@ -297,8 +297,12 @@ pub static CONDITIONS: &[Native] = &[
     native("rung:array-error-arguments", "condition", "Its arguments.", |_, a| {
         standard_slot(a, symbol::KEY_ARGUMENTS)
     }),
-    native("rung:backtrace", "&optional n", "The names of the running functions.", |lisp, _| {
-        Ok(list(lisp.backtrace.iter().map(|frame| frame.0.clone()).collect::<Vec<_>>()))
+    native("rung::%frames", "forget", "The functions that ran at the last error.", |lisp, a| {
+        let names = lisp.backtrace.iter().map(|frame| frame.0.clone()).collect::<Vec<_>>();
+        if a[0].truth() {
+            lisp.backtrace.clear();
+        }
+        Ok(list(names))
     }),
 ];
 

@@ -11,7 +11,7 @@ use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::object::Object;
 use crate::offer::Offer;
-use crate::package::CL;
+use crate::package::{CL, RUNG};
 use crate::stream::{Opened, Stream, StreamKind, Unfinished};
 use crate::stream_both::BothWays;
 use crate::value::{NIL, Value};
@@ -20,7 +20,7 @@ use super::file_options::{Direction, IfExists, IfMissing, Request};
 use super::loading::cannot_open;
 use super::streams::path_of;
 
-const RETRY: Offer = Offer { package: CL, name: "RETRY", report: "Try to open it again." };
+const RETRY: Offer = Offer { package: RUNG, name: "RETRY", report: "Try to open it again." };
 const USE_PATH: Offer = Offer { package: CL, name: "USE-VALUE", report: "Open another file." };
 
 pub(super) fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
