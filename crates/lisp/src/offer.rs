@@ -81,10 +81,7 @@ impl Lisp {
 
     /// A restart that throws its number and its arguments.
     pub(crate) fn offered(&mut self, number: usize, offer: &Offer<'_>, tag: &Value) -> Outcome {
-        let name = self.intern(offer.package, offer.name);
-        // A program names it: `rung:retry`.
-        self.packages.export(&self.symbols, offer.package, name);
-        let name = Value::symbol(name);
+        let name = Value::symbol(self.intern(offer.package, offer.name));
         let tag = tag.clone();
         let chosen: SharedBody = Rc::new(move |_, arguments| {
             let number = Value::Fixnum(number as i64);

@@ -293,7 +293,7 @@ fn a_missing_file_is_what_the_options_say() {
     let retried = values(&format!(
         "(handler-bind ((file-error (lambda (c) (close (open {path:?} :direction :output))
                                                 (invoke-restart (find-restart 'rung:retry c)))))
-           (with-open-file (s {path:?}) (read-line s nil :empty)))"
+           (with-open-file (s {path:?}) (values (read-line s nil :empty))))"
     ));
     assert_eq!(retried, ":EMPTY");
     std::fs::remove_file(&path).unwrap();
