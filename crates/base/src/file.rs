@@ -24,9 +24,63 @@ pub fn replace(
         }
         Target::File(target) => target,
     };
-    let part = Part::beside(&target).map_err(failed)?;
-    let old = fs::metadata(&target).ok().map(|old| old.permissions());
-    part.fill(old, write).and_then(|()| fs::rename(&part.path, &target)).map_err(failed)
+    let mut new = Replacement::beside(target).map_err(failed)?;
+    finish(&mut new.file, write).and_then(|()| new.finish(None)).map_err(failed)
+}
+
+/// A file that is written beside its place, which it takes at the end; dropped before, it is gone.
+pub struct Replacement {
+    file: File,
+    part: Part,
+    target: PathBuf,
+    is_named: bool,
+}
+
+impl Replacement {
+    /// One for a path; none where there is nothing to replace: a device or a pipe, which is written to.
+    ///
+    /// # Errors
+    /// The system's: no such folder, for example.
+    pub fn of(path: &Path) -> io::Result<Option<Replacement>> {
+        match target_of(path)? {
+            Target::File(target) => Replacement::beside(target).map(Some),
+            Target::Open(_) => Ok(None),
+        }
+    }
+
+    fn beside(target: PathBuf) -> io::Result<Replacement> {
+        let part = Part::beside(&target)?;
+        let nameless = nameless::open(part.path.parent().unwrap_or(Path::new("")));
+        let is_named = nameless.is_none();
+        let file = match nameless {
+            Some(file) => file,
+            None => part.open()?,
+        };
+        Ok(Replacement { file, part, target, is_named })
+    }
+
+    /// The file, to read and to write.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Puts it in its place, with the permissions of the old file, which stays as `kept` where that is
+    /// a name.
+    ///
+    /// # Errors
+    /// The system's; the old file is as it was.
+    pub fn finish(self, kept: Option<&Path>) -> io::Result<()> {
+        if let Ok(old) = fs::metadata(&self.target) {
+            self.file.set_permissions(old.permissions())?;
+        }
+        if !self.is_named {
+            nameless::name(&self.file, &self.part.path)?;
+        }
+        if let Some(kept) = kept {
+            fs::rename(&self.target, kept)?;
+        }
+        fs::rename(&self.part.path, &self.target)
+    }
 }
 
 /// A file for what is too large to be held: nobody else's, and gone when it is dropped.
@@ -173,24 +227,6 @@ impl Part {
     fn open(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true).open(&self.path)
-    }
-
-    fn fill(
-        &self,
-        permissions: Option<fs::Permissions>,
-        write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let nameless = nameless::open(self.path.parent().unwrap_or(Path::new("")));
-        let is_named = nameless.is_none();
-        let mut file = match nameless {
-            Some(file) => file,
-            None => self.open()?,
-        };
-        finish(&mut file, write)?;
-        if let Some(permissions) = permissions {
-            file.set_permissions(permissions)?;
-        }
-        if is_named { Ok(()) } else { nameless::name(&file, &self.path) }
     }
 }
 

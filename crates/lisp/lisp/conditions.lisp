@@ -280,3 +280,17 @@
   "Invokes the restart store-value, if there is one."
   (let ((restart (find-restart 'store-value condition)))
     (when restart (invoke-restart restart value))))
+
+(defun rung:backtrace (&optional n)
+  "The names of the functions that ran at the last error, or run now if there was none; the n innermost."
+  (check-type n (or null unsigned-byte))
+  (let ((frames (or (rung::%frames nil) (rung::%frames-now))))
+    (if n (subseq frames 0 (min n (length frames))) frames)))
+
+(defun rung::%frames-now ()
+  ;; The machine notes its frames on the way to the debugger; the two innermost are of the library.
+  (block nil
+    (let ((*debugger-hook* (lambda (condition hook)
+                             (declare (ignore condition hook))
+                             (return (cddr (rung::%frames t))))))
+      (invoke-debugger (make-condition 'simple-condition)))))

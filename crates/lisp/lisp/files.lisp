@@ -1,8 +1,11 @@
 ;;; Sequences in and out of streams, and the parts of pathnames.
 
 (defun %sequence-end (name sequence start end)
-  (check-type sequence sequence)
-  (let* ((length (length sequence)) (end (or end length)))
+  (check-type sequence (or sequence array))
+  (let* ((length (if (vectorp sequence)
+                     (length sequence)
+                     (if (arrayp sequence) (array-total-size sequence) (length sequence))))
+         (end (or end length)))
     (unless (and (typep start 'unsigned-byte) (typep end 'unsigned-byte) (<= start end length))
       (error 'type-error :datum (if (typep start `(integer 0 ,length)) end start)
                          :expected-type `(integer 0 ,length)))
@@ -16,7 +19,8 @@
   (let ((end (%sequence-end 'read-sequence sequence start end)))
     (if (rung::%own-stream-p stream)
         (trivial-gray-streams:stream-read-sequence stream sequence start end)
-        (rung::%read-elements sequence stream start end))))
+        (or (rung::%read-bulk sequence stream start end)
+            (rung::%read-elements sequence stream start end)))))
 
 (defun rung::%read-elements (sequence stream start end)
   (let ((read (if (%binary-stream-p stream) #'read-byte #'read-char))
@@ -31,7 +35,7 @@
         (loop (when (>= at end) (return at))
               (let ((element (funcall read stream nil nil)))
                 (when (null element) (return at))
-                (setf (aref sequence at) element))
+                (setf (row-major-aref sequence at) element))
               (incf at)))))
 
 (defun write-sequence (sequence stream &key (start 0) end)
@@ -39,7 +43,8 @@
   (let ((end (%sequence-end 'write-sequence sequence start end)))
     (if (rung::%own-stream-p stream)
         (trivial-gray-streams:stream-write-sequence stream sequence start end)
-        (rung::%write-elements sequence stream start end))
+        (or (rung::%write-bulk sequence stream start end)
+            (rung::%write-elements sequence stream start end)))
     sequence))
 
 (defun rung::%write-elements (sequence stream start end)
@@ -52,7 +57,7 @@
                 (funcall write (pop rest) stream)))
             (do ((i start (1+ i)))
                 ((>= i end))
-              (funcall write (aref sequence i) stream)))))
+              (funcall write (row-major-aref sequence i) stream)))))
   sequence)
 
 (defun make-pathname (&key host device (directory nil directory-given) (name nil name-given)

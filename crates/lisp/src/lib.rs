@@ -66,6 +66,7 @@ pub mod source;
 pub mod stack;
 pub mod stream;
 pub mod stream_both;
+pub mod stream_coding;
 pub mod suggest;
 pub mod symbol;
 pub mod value;

@@ -3,11 +3,16 @@
 //! The standard streams are given by the embedder; the library itself opens only files the
 //! program names. The language's functions are in `library::streams`.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 
+use rung_base::file::Replacement;
+
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
+use crate::stream_coding::{Ahead, Coding, Next, Whole};
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
 
@@ -17,10 +22,10 @@ pub enum StreamKind {
     StringInput { characters: Rc<[char]>, position: usize },
     /// Collects characters.
     StringOutput(String),
-    /// Writes UTF-8; buffering is the writer's business.
+    /// Writes bytes; buffering is the writer's business.
     Output(Box<dyn Write>),
-    /// Reads UTF-8 line by line into `characters`.
-    Input { source: Box<dyn BufRead>, characters: Vec<char>, position: usize },
+    /// Reads bytes line by line.
+    Input { source: Box<dyn BufRead>, ahead: Box<Ahead> },
     /// Reads and writes a file at one position.
     Both(Box<crate::stream_both::BothWays>),
     /// The stream that is the value of a variable.
@@ -49,8 +54,27 @@ pub struct Stream {
     pub bytes: Cell<u64>,
     /// A person sees what is written, or types what is read.
     pub terminal: Cell<bool>,
-    /// Opened for bytes.
-    pub binary: Cell<bool>,
+    /// How the file was opened.
+    pub file: Box<Opened>,
+}
+
+/// How a file was opened.
+#[derive(Default)]
+pub struct Opened {
+    /// How characters are bytes.
+    pub coding: Coding,
+    /// Opened for integers.
+    pub elements: Option<Whole>,
+    /// What `close` still has to do with the file.
+    pub unfinished: RefCell<Option<Unfinished>>,
+}
+
+/// An output file that `close` with `:abort` undoes.
+pub enum Unfinished {
+    /// Written beside the file whose place it takes, which is kept under another name if there is one.
+    Beside { replacement: Replacement, kept: Option<PathBuf> },
+    /// Made by `open`.
+    New(PathBuf),
 }
 
 impl Stream {
@@ -62,7 +86,7 @@ impl Stream {
             name: Box::default(),
             bytes: Cell::new(0),
             terminal: Cell::new(false),
-            binary: Cell::new(false),
+            file: Box::default(),
         }
     }
 
@@ -105,11 +129,13 @@ impl Stream {
         match &mut *self.kind.borrow_mut() {
             StreamKind::StringOutput(collected) => collected.push_str(text),
             StreamKind::Output(writer) => {
-                writer.write_all(text.as_bytes()).map_err(|error| self.failed("write", &error))?;
-                self.bytes.set(self.bytes.get() + text.len() as u64);
+                let bytes = self.encoded(text)?;
+                writer.write_all(&bytes).map_err(|error| self.failed("write", &error))?;
+                self.bytes.set(self.bytes.get() + bytes.len() as u64);
             }
             StreamKind::Both(file) => {
-                file.write(text.as_bytes()).map_err(|error| self.failed("write", &error))?;
+                let bytes = self.encoded(text)?;
+                file.write(&bytes).map_err(|error| self.failed("write", &error))?;
             }
             StreamKind::Closed => return Err(stream_error("the stream is closed")),
             _ => return Err(stream_error("the stream does not take output")),
@@ -131,30 +157,92 @@ impl Stream {
         }
     }
 
-    /// The next character, which stays unless `take`; none at the end.
-    pub(crate) fn next_here(&self, take: bool) -> Outcome<Option<char>> {
+    /// The bytes of a text in the file.
+    fn encoded<'t>(&self, text: &'t str) -> Outcome<Cow<'t, [u8]>> {
+        self.file.coding.encode(text).map_err(|c| {
+            let (name, charset) = (self.shown_name(), self.file.coding.charset.name());
+            stream_error(&format!("cannot write{name}: {charset} has no {c:?}"))
+                .hint(":external-format :utf-8 has every character; (:latin-1 :replacement #\\?) writes another")
+        })
+    }
+
+    fn shown_name(&self) -> String {
+        if self.name.is_empty() { String::new() } else { format!(" {}", self.name) }
+    }
+
+    /// The next character, which stays unless `take`.
+    pub(crate) fn next_here(&self, take: bool) -> Outcome<Next> {
         match &mut *self.kind.borrow_mut() {
             StreamKind::StringInput { characters, position } => {
                 let next = characters.get(*position).copied();
                 *position += usize::from(take && next.is_some());
-                Ok(next)
+                Ok(next.map_or(Next::End, Next::Character))
             }
-            StreamKind::Input { source, characters, position } => {
-                if *position == characters.len() {
-                    let count = refill(&mut **source, characters, position)
-                        .map_err(|error| self.failed("read", &error))?;
+            StreamKind::Input { source, ahead } => {
+                if ahead.rest().is_empty() {
+                    let count = ahead.extend(|bytes| source.read_until(b'\n', bytes));
+                    let count = count.map_err(|error| self.failed("read", &error))?;
                     self.bytes.set(self.bytes.get() + count as u64);
                 }
-                let next = characters.get(*position).copied();
-                *position += usize::from(take && next.is_some());
-                Ok(next)
+                Ok(ahead.next(self.file.coding, take))
             }
             StreamKind::Both(file) => {
-                file.character(take).map_err(|error| self.failed("read", &error))
+                let next = file.character(self.file.coding, take);
+                next.map_err(|error| self.failed("read", &error))
             }
             StreamKind::Closed => Err(stream_error("the stream is closed")),
             _ => Err(stream_error("the stream gives no input")),
         }
+    }
+
+    /// The malformed bytes that come next are this character.
+    pub(crate) fn replace_next(&self, c: char, width: usize) {
+        match &mut *self.kind.borrow_mut() {
+            StreamKind::Input { ahead, .. } => ahead.replace(c, width),
+            StreamKind::Both(file) => file.ahead.replace(c, width),
+            _ => {}
+        }
+    }
+
+    /// Malformed bytes: a `decoding-error`.
+    pub(crate) fn malformed(&self, bytes: &[u8]) -> Condition {
+        let shown = bytes.iter().map(|byte| format!("#x{byte:02X}")).collect::<Vec<_>>();
+        let (name, charset) = (self.shown_name(), self.file.coding.charset.name());
+        let text = format!("cannot read{name}: {} is no character of {charset}", shown.join(" "));
+        Condition::new(symbol::DECODING_ERROR, text).hint(
+            ":external-format :latin-1 takes every byte; (:utf-8 :replacement #\\?) reads another",
+        )
+    }
+
+    /// Reads bytes until these are full or the file ends; how many.
+    pub(crate) fn read_bytes(&self, bytes: &mut [u8]) -> Outcome<usize> {
+        let count = match &mut *self.kind.borrow_mut() {
+            StreamKind::Input { source, ahead } => {
+                let before = ahead.take(bytes);
+                read_full(source, &mut bytes[before..]).map(|count| {
+                    self.bytes.set(self.bytes.get() + count as u64);
+                    before + count
+                })
+            }
+            StreamKind::Both(file) => file.read(bytes),
+            StreamKind::Closed => return Err(stream_error("the stream is closed")),
+            _ => return Err(stream_error("read-byte: not on this stream")),
+        };
+        count.map_err(|error| self.failed("read", &error))
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Outcome<()> {
+        let written = match &mut *self.kind.borrow_mut() {
+            StreamKind::Output(writer) => {
+                self.bytes.set(self.bytes.get() + bytes.len() as u64);
+                writer.write_all(bytes)
+            }
+            StreamKind::Both(file) => file.write(bytes),
+            StreamKind::Closed => return Err(stream_error("the stream is closed")),
+            _ => return Err(stream_error("write-byte: not on this stream")),
+        };
+        written.map_err(|error| self.failed("write", &error))
     }
 
     /// `cannot write FILE: no space left on device`. The operation's name tells a failure of the
@@ -178,12 +266,16 @@ impl Stream {
     /// Puts back the character read last.
     pub(crate) fn unread_here(&self) -> Outcome<()> {
         match &mut *self.kind.borrow_mut() {
-            StreamKind::StringInput { position, .. } | StreamKind::Input { position, .. } => {
+            StreamKind::StringInput { position, .. } => {
                 *position = position.saturating_sub(1);
                 Ok(())
             }
+            StreamKind::Input { ahead, .. } => {
+                ahead.unread();
+                Ok(())
+            }
             StreamKind::Both(file) => {
-                file.unread();
+                file.ahead.unread();
                 Ok(())
             }
             _ => Err(stream_error("the stream gives no input")),
@@ -191,19 +283,17 @@ impl Stream {
     }
 }
 
-/// One more line; the character before it stays for `unread-char`.
-fn refill(
-    source: &mut dyn BufRead,
-    characters: &mut Vec<char>,
-    position: &mut usize,
-) -> std::io::Result<usize> {
-    let mut bytes = Vec::new();
-    let count = source.read_until(b'\n', &mut bytes)?;
-    let last = characters.last().copied();
-    characters.clear();
-    characters.extend(last);
-    *position = characters.len();
-    characters.extend(String::from_utf8_lossy(&bytes).chars());
+/// Reads until the bytes are full or nothing comes any more; how many.
+pub(crate) fn read_full(source: &mut impl Read, bytes: &mut [u8]) -> std::io::Result<usize> {
+    let mut count = 0;
+    while count < bytes.len() {
+        match source.read(&mut bytes[count..]) {
+            Ok(0) => break,
+            Ok(read) => count += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
     Ok(count)
 }
 

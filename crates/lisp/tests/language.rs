@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::check;
+use common::{check, values};
 
 #[test]
 fn binding_and_closures() {
@@ -178,4 +178,23 @@ fn others() {
         ("(values)", ""),
         ("(gethash 1 (make-hash-table))", "NIL NIL"),
     ]);
+}
+
+#[test]
+fn the_hook_of_macros_was_never_called() {
+    let text = "(defmacro twice (x) `(* 2 ,x)) (defvar *seen* nil)
+        (let ((*macroexpand-hook* (lambda (f form env) (push form *seen*) (funcall f form env))))
+          (list (eval '(twice 4)) (macroexpand-1 '(twice 5)) *seen*))";
+    assert_eq!(values(text), "(8 (* 2 5) ((TWICE 5) (TWICE 4)))");
+}
+
+#[test]
+fn the_backtrace_did_not_heed_its_number() {
+    let text = "(defun inner () (values (rung:backtrace 1))) (defun outer () (list (inner) (rung:backtrace))) (outer)";
+    assert_eq!(values(text), "((INNER) (OUTER))");
+}
+
+#[test]
+fn internal_time_is_in_milliseconds() {
+    assert_eq!(values("internal-time-units-per-second"), "1000");
 }

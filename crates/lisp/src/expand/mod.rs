@@ -256,7 +256,7 @@ impl<'l> Expander<'l> {
     /// Calls a macro's expander.
     pub(crate) fn expand_macro(&mut self, expander: &Value, form: &Value) -> Outcome<Value> {
         let outer = std::mem::replace(&mut self.lisp.macro_environment, self.environment.clone());
-        let expansion = self.lisp.call(expander, &[form.clone(), Value::Nil]);
+        let expansion = call_expander(self.lisp, expander, form);
         self.lisp.macro_environment = outer;
         expansion
     }
@@ -272,6 +272,16 @@ impl<'l> Expander<'l> {
         self.environment = outer;
         result
     }
+}
+
+/// Calls an expander by way of `*macroexpand-hook*`; what the library needs of its own is not for hooks.
+fn call_expander(lisp: &mut Lisp, expander: &Value, form: &Value) -> Outcome {
+    let hook = lisp.variable(symbol::MACROEXPAND_HOOK);
+    if hook.is_symbol(symbol::FUNCALL) || lisp.library.loading {
+        return lisp.call(expander, &[form.clone(), Value::Nil]);
+    }
+    let hook = hook.clone();
+    lisp.call(&hook, &[expander.clone(), form.clone(), Value::Nil])
 }
 
 /// A form, or a template, that is a circular list has no end.
@@ -306,7 +316,7 @@ pub fn macroexpand_1(
     let Some(expander) = expander else { return Ok(None) };
     proper(form)?;
     let outer = std::mem::replace(&mut lisp.macro_environment, environment.clone());
-    let expansion = lisp.call(&expander, &[form.clone(), Value::Nil]);
+    let expansion = call_expander(lisp, &expander, form);
     lisp.macro_environment = outer;
     // The expansion stands where the macro call stood.
     let expansion = expansion?;

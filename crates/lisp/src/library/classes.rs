@@ -140,9 +140,7 @@ fn class_of_object(object: &Object) -> Symbol {
             StreamKind::Echo { .. } => symbol::ECHO_STREAM,
             StreamKind::Broadcast(_) => symbol::BROADCAST_STREAM,
             StreamKind::Concatenated(_) => symbol::CONCATENATED_STREAM,
-            StreamKind::Output(_) | StreamKind::Input { .. } if !stream.name.is_empty() => {
-                symbol::FILE_STREAM
-            }
+            _ if !stream.name.is_empty() => symbol::FILE_STREAM,
             _ => symbol::STREAM,
         },
         _ => symbol::T,

@@ -86,6 +86,9 @@ pub(crate) fn define_standard_classes(lisp: &mut Lisp) {
             lisp.packages.export(&lisp.symbols, home, *name);
         }
     }
+    // What a program calls the restart of `open`.
+    let retry = lisp.intern(crate::package::RUNG, "RETRY");
+    lisp.packages.export(&lisp.symbols, crate::package::RUNG, retry);
     // Made by `%make-restart` in the library, which says what the slots are.
     let made = define_class(lisp, symbol::RESTART, ClassKind::Structure, Definition::default());
     debug_assert!(made.is_ok(), "a class without superclasses");
@@ -297,8 +300,12 @@ pub static CONDITIONS: &[Native] = &[
     native("rung:array-error-arguments", "condition", "Its arguments.", |_, a| {
         standard_slot(a, symbol::KEY_ARGUMENTS)
     }),
-    native("rung:backtrace", "&optional n", "The names of the running functions.", |lisp, _| {
-        Ok(list(lisp.backtrace.iter().map(|frame| frame.0.clone()).collect::<Vec<_>>()))
+    native("rung::%frames", "forget", "The functions that ran at the last error.", |lisp, a| {
+        let names = lisp.backtrace.iter().map(|frame| frame.0.clone()).collect::<Vec<_>>();
+        if a[0].truth() {
+            lisp.backtrace.clear();
+        }
+        Ok(list(names))
     }),
 ];
 

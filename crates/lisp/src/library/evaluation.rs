@@ -281,7 +281,12 @@ pub static EVALUATION: &[Native] = &[
         },
     ),
     native("rung:quit", "&optional code &key abort", "Ends the program.", quit),
-    native("uiop:quit", "&optional code", "Ends the program.", quit),
+    native("uiop:quit", "&optional code finish-output", "Ends the program.", |_, a| {
+        let code = a.first().and_then(Value::as_fixnum).unwrap_or(0) as i32;
+        // Without finishing the output: without clean-ups.
+        let abort = a.get(1).is_some_and(|finish| !finish.truth());
+        Err(EscapeKind::Quit { code, abort }.into())
+    }),
 ];
 
 fn compile(lisp: &mut Lisp, a: &[Value]) -> Outcome {
@@ -338,11 +343,13 @@ fn apply(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     lisp.call_keeping_values(&a[0], &arguments)
 }
 
-fn quit(_: &mut Lisp, a: &[Value]) -> Outcome {
-    let code = a.first().and_then(Value::as_fixnum).unwrap_or(0) as i32;
-    let abort = a
-        .chunks(2)
-        .any(|p| p[0].is_symbol(symbol::KEY_ABORT) && p.get(1).is_some_and(Value::truth));
+/// `(quit code :abort t)`, where the code may be left out.
+fn quit(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let code = a.first().filter(|first| !first.is_symbol(symbol::KEY_ABORT));
+    let rest = &a[usize::from(code.is_some())..];
+    let [abort] = crate::native::keywords(lisp, rest, [symbol::KEY_ABORT])?;
+    let abort = abort.is_some_and(|abort| abort.truth());
+    let code = code.and_then(Value::as_fixnum).unwrap_or(0) as i32;
     Err(EscapeKind::Quit { code, abort }.into())
 }
 

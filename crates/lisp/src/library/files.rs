@@ -1,116 +1,168 @@
-//! `open`: what a file is opened for, and what becomes of one that is there.
+//! `open`: what a file is opened for, and what becomes of one that is there. What the options mean is
+//! in `file_options`.
 
-use std::io::{BufReader, BufWriter, Seek, SeekFrom};
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, BufWriter, ErrorKind, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 
-use crate::condition::Outcome;
+use rung_base::file::Replacement;
+
+use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
-use crate::native::keywords;
 use crate::object::Object;
-use crate::stream::{Stream, StreamKind};
+use crate::offer::Offer;
+use crate::package::{CL, RUNG};
+use crate::stream::{Opened, Stream, StreamKind, Unfinished};
 use crate::stream_both::BothWays;
-use crate::symbol;
 use crate::value::{NIL, Value};
 
+use super::file_options::{Direction, IfExists, IfMissing, Request};
 use super::loading::cannot_open;
 use super::streams::path_of;
 
-/// Whether `:element-type` asks for bytes: `(unsigned-byte 8)`, `unsigned-byte`, `integer`...
-fn is_bytes(kind: &Value) -> bool {
-    let head = kind.as_cons().map_or_else(|| kind.clone(), |pair| pair.car());
-    [symbol::UNSIGNED_BYTE, symbol::SIGNED_BYTE, symbol::INTEGER, symbol::BIT, symbol::MOD]
-        .iter()
-        .any(|name| head.is_symbol(*name))
-}
+const RETRY: Offer = Offer { package: RUNG, name: "RETRY", report: "Try to open it again." };
+const USE_PATH: Offer = Offer { package: CL, name: "USE-VALUE", report: "Open another file." };
 
 pub(super) fn open(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let path = path_of(lisp, "open", &a[0])?;
-    let external = lisp.intern(crate::package::KEYWORD, "EXTERNAL-FORMAT");
-    let names = [
-        symbol::KEY_DIRECTION,
-        symbol::KEY_IF_EXISTS,
-        symbol::KEY_IF_DOES_NOT_EXIST,
-        symbol::KEY_ELEMENT_TYPE,
-        external,
-    ];
-    let [direction, if_exists, if_missing, element_type, _] = keywords(lisp, &a[1..], names)?;
-    let binary = element_type.is_some_and(|kind| is_bytes(&kind));
-    let direction = direction.and_then(|value| value.as_symbol());
-    let failed = |error: std::io::Error| cannot_open(&path, &error);
-    let missing = if_missing.as_ref();
-    let named = |kind| {
-        let stream = Stream { name: path.as_str().into(), ..Stream::new(kind) };
-        stream.binary.set(binary);
-        Value::object(Object::Stream(stream))
-    };
-    match direction.unwrap_or(symbol::KEY_INPUT) {
-        symbol::KEY_IO => open_both(&path, if_exists, missing).map(|file| match file {
-            Some(file) => named(StreamKind::Both(Box::new(BothWays::new(file)))),
-            None => NIL,
-        }),
-        symbol::KEY_INPUT | symbol::KEY_PROBE => {
-            let file = match std::fs::File::open(&path) {
-                Ok(file) => file,
-                Err(error) => {
-                    let quiet = missing.is_some_and(Value::is_nil)
-                        && error.kind() == std::io::ErrorKind::NotFound;
-                    return if quiet { Ok(NIL) } else { Err(failed(error)) };
-                }
-            };
-            if file.metadata().is_ok_and(|facts| facts.is_dir()) {
-                return Err(failed(std::io::ErrorKind::IsADirectory.into()));
-            }
-            let source = Box::new(BufReader::new(file));
-            Ok(named(StreamKind::Input { source, characters: Vec::new(), position: 0 }))
-        }
-        _ => {
-            // Writing to a device or a pipe replaces nothing.
-            let exists = std::fs::metadata(&path).is_ok_and(|facts| facts.is_file());
-            let how = if_exists.unwrap_or(Value::symbol(symbol::KEY_ERROR));
-            let mut options = std::fs::OpenOptions::new();
-            options.write(true).create(!missing.is_some_and(|m| m.is_symbol(symbol::KEY_ERROR)));
-            match how.as_symbol() {
-                Some(symbol::KEY_APPEND) => options.append(true),
-                Some(symbol::NIL) if exists => return Ok(NIL),
-                Some(symbol::KEY_ERROR) if exists => {
-                    let exists = failed(std::io::ErrorKind::AlreadyExists.into());
-                    return Err(
-                        exists.hint(":if-exists :supersede replaces it, :append adds to it")
-                    );
-                }
-                Some(symbol::KEY_OVERWRITE) => &mut options,
-                _ => options.truncate(true),
-            };
-            let file = options.open(&path).map_err(failed)?;
-            Ok(named(StreamKind::Output(Box::new(BufWriter::new(file)))))
+    let mut path = path_of(lisp, "open", &a[0])?;
+    let request = Request::of(lisp, &a[1..])?;
+    loop {
+        let escape = match request.open(&path) {
+            Ok(stream) => return Ok(stream),
+            Err(escape) => escape,
+        };
+        let chosen = lisp.offer(escape, &[RETRY, USE_PATH])?;
+        if let (1, Some(other)) = (chosen.number, chosen.arguments.first()) {
+            path = path_of(lisp, "open", other)?;
         }
     }
 }
 
-/// The file of a stream that reads and writes; none where the program says that nil will do.
-fn open_both(
-    path: &str,
-    if_exists: Option<Value>,
-    missing: Option<&Value>,
-) -> Outcome<Option<std::fs::File>> {
-    let failed = |error: std::io::Error| cannot_open(path, &error);
-    let exists = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
-    let how = if_exists.unwrap_or(Value::symbol(symbol::KEY_ERROR));
-    let create = missing.is_none_or(|missing| missing.is_symbol(symbol::KEY_CREATE));
-    let keep = [symbol::KEY_OVERWRITE, symbol::KEY_APPEND].iter().any(|name| how.is_symbol(*name));
-    match how.as_symbol() {
-        Some(symbol::NIL) if exists => return Ok(None),
-        Some(symbol::KEY_ERROR) if exists => {
-            let exists = failed(std::io::ErrorKind::AlreadyExists.into());
-            return Err(exists.hint(":if-exists :overwrite changes it where the stream writes"));
+impl Request {
+    fn open(&self, path: &str) -> Outcome {
+        let failed = |error: std::io::Error| cannot_open(path, &error);
+        match self.direction {
+            Direction::Probe => self.probe(path),
+            Direction::Input => {
+                let file = match File::open(path) {
+                    Err(error) if error.kind() == ErrorKind::NotFound => match self.if_missing {
+                        IfMissing::Nil => return Ok(NIL),
+                        IfMissing::Error => return Err(failed(error)),
+                        IfMissing::Create => created(path).map_err(failed)?,
+                    },
+                    file => file.map_err(failed)?,
+                };
+                if file.metadata().is_ok_and(|facts| facts.is_dir()) {
+                    return Err(failed(ErrorKind::IsADirectory.into()));
+                }
+                let source = Box::new(BufReader::new(file));
+                Ok(self.stream(path, StreamKind::Input { source, ahead: Box::default() }, None))
+            }
+            Direction::Output | Direction::Io => {
+                let Some((file, unfinished)) = self.output(path)? else { return Ok(NIL) };
+                let kind = match self.direction {
+                    Direction::Io => StreamKind::Both(Box::new(BothWays::new(file))),
+                    _ => StreamKind::Output(Box::new(BufWriter::new(file))),
+                };
+                Ok(self.stream(path, kind, unfinished))
+            }
         }
-        _ if !exists && missing.is_some_and(Value::is_nil) => return Ok(None),
-        _ => {}
     }
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true).write(true).create(create).truncate(!keep);
-    let mut file = options.open(path).map_err(failed)?;
-    if how.is_symbol(symbol::KEY_APPEND) {
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
+
+    fn stream(&self, path: &str, kind: StreamKind, unfinished: Option<Unfinished>) -> Value {
+        Value::object(Object::Stream(Stream {
+            name: path.into(),
+            file: Box::new(Opened {
+                coding: self.coding,
+                elements: self.elements,
+                unfinished: unfinished.into(),
+            }),
+            ..Stream::new(kind)
+        }))
     }
-    Ok(Some(file))
+
+    /// A closed stream for a file that is there.
+    fn probe(&self, path: &str) -> Outcome {
+        let failed = |error: std::io::Error| cannot_open(path, &error);
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => match self.if_missing {
+                IfMissing::Nil => return Ok(NIL),
+                IfMissing::Error => return Err(failed(error)),
+                IfMissing::Create => drop(created(path).map_err(failed)?),
+            },
+            found => drop(found.map_err(failed)?),
+        }
+        Ok(self.stream(path, StreamKind::Closed, None))
+    }
+
+    /// The file that takes output; none where the program says that nil will do.
+    fn output(&self, path: &str) -> Outcome<Option<(File, Option<Unfinished>)>> {
+        let failed = |error: std::io::Error| cannot_open(path, &error);
+        let facts = std::fs::metadata(path);
+        if facts.as_ref().is_ok_and(|facts| facts.is_dir()) {
+            return Err(failed(ErrorKind::IsADirectory.into()));
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).read(self.direction == Direction::Io);
+        if facts.is_err() {
+            return match self.if_missing {
+                IfMissing::Nil => Ok(None),
+                IfMissing::Error => Err(failed(ErrorKind::NotFound.into())),
+                IfMissing::Create => {
+                    let file = options.create(true).truncate(true).open(path).map_err(failed)?;
+                    let keeps = matches!(self.if_exists, IfExists::Append | IfExists::Overwrite);
+                    Ok(Some((file, (!keeps).then(|| Unfinished::New(path.into())))))
+                }
+            };
+        }
+        // Writing to a device or a pipe replaces nothing.
+        let is_file = facts.is_ok_and(|facts| facts.is_file());
+        match self.if_exists {
+            IfExists::Nil if is_file => Ok(None),
+            IfExists::Error if is_file => Err(self.exists(path)),
+            IfExists::Supersede | IfExists::Rename if is_file => self.replacing(path),
+            IfExists::Append => {
+                let mut file = match self.direction {
+                    Direction::Io => options.open(path),
+                    _ => options.append(true).open(path),
+                }
+                .map_err(failed)?;
+                if is_file {
+                    file.seek(SeekFrom::End(0)).map_err(failed)?;
+                }
+                Ok(Some((file, None)))
+            }
+            _ => Ok(Some((options.open(path).map_err(failed)?, None))),
+        }
+    }
+
+    fn exists(&self, path: &str) -> Escape {
+        let exists = cannot_open(path, &ErrorKind::AlreadyExists.into());
+        exists.hint(match self.direction {
+            Direction::Io => ":if-exists :overwrite changes it where the stream writes",
+            _ => ":if-exists :supersede replaces it, :append adds to it",
+        })
+    }
+
+    /// A new file beside the old one, which is as it was until the new one is closed.
+    fn replacing(&self, path: &str) -> Outcome<Option<(File, Option<Unfinished>)>> {
+        let failed = |error: std::io::Error| cannot_open(path, &error);
+        // Whoever may not write the old file may not replace it.
+        drop(OpenOptions::new().write(true).open(path).map_err(failed)?);
+        let Some(replacement) = Replacement::of(Path::new(path)).map_err(failed)? else {
+            let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+            return Ok(Some((file, None)));
+        };
+        let file = replacement.file().try_clone().map_err(failed)?;
+        let kept = match self.if_exists {
+            IfExists::Rename => Some(PathBuf::from(format!("{path}.bak"))),
+            _ => None,
+        };
+        Ok(Some((file, Some(Unfinished::Beside { replacement, kept }))))
+    }
+}
+
+/// An empty file.
+fn created(path: &str) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }

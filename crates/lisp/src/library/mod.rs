@@ -3,12 +3,14 @@
 
 mod array_making;
 pub mod arrays;
+mod byte_streams;
 pub mod characters;
 pub(crate) mod classes;
 pub mod conditions;
 pub(crate) mod dispatch;
 mod displaced;
 pub mod evaluation;
+mod file_options;
 mod files;
 mod fill_pointers;
 mod foreign_arrays;
@@ -76,6 +78,7 @@ fn tables() -> Vec<&'static [Native]> {
         arrays::ARRAYS,
         fill_pointers::FILL_POINTERS,
         streams::STREAMS,
+        byte_streams::STREAMS,
         stream_parts::STREAMS,
         pathnames::PATHNAMES,
         conditions::CONDITIONS,
@@ -278,7 +281,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         stream.terminal.set(terminal);
         Value::object(Object::Stream(stream))
     };
-    let input = StreamKind::Input { source: input, characters: Vec::new(), position: 0 };
+    let input = StreamKind::Input { source: input, ahead: Box::default() };
     let input = stream(input, terminals[0]);
     let output = stream(StreamKind::Output(output), terminals[1]);
     let error_output = stream(StreamKind::Output(error_output), terminals[2]);
@@ -359,7 +362,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         ("lambda-list-keywords", list(sections.map(Value::symbol))),
         ("most-positive-fixnum", Value::Fixnum(i64::MAX)),
         ("most-negative-fixnum", Value::Fixnum(i64::MIN)),
-        ("internal-time-units-per-second", Value::Fixnum(1_000_000)),
+        ("internal-time-units-per-second", Value::Fixnum(1000)),
         ("array-rank-limit", Value::Fixnum(64)),
         ("array-dimension-limit", Value::Fixnum(1 << 62)),
         ("array-total-size-limit", Value::Fixnum(1 << 62)),

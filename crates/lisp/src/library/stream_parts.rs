@@ -8,10 +8,12 @@ use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::object::Object;
-use crate::stream::{Stream, StreamKind};
+use crate::stream::{Stream, StreamKind, Unfinished};
+use crate::stream_coding::Whole;
 use crate::symbol;
 use crate::value::{NIL, T, Value, list};
 
+use super::byte_streams::type_of;
 use super::gray;
 use super::loading::cannot_open;
 use super::streams::{path_of, stream_of};
@@ -67,9 +69,17 @@ pub static STREAMS: &[Native] = &[
             _ => None,
         })
     }),
-    native("stream-external-format", "stream", "How characters are bytes: UTF-8.", |lisp, a| {
-        stream_of("stream-external-format", &a[0])?;
-        Ok(lisp.keyword("UTF-8"))
+    native("stream-external-format", "stream", "How characters are bytes.", |lisp, a| {
+        let coding = stream_of("stream-external-format", &a[0])?.file.coding;
+        let name = lisp.keyword(&coding.charset.name().to_uppercase());
+        let mut parts = vec![name.clone()];
+        if coding.crlf {
+            parts.extend([lisp.keyword("EOL"), lisp.keyword("CRLF")]);
+        }
+        if let Some(c) = coding.replacement {
+            parts.extend([lisp.keyword("REPLACEMENT"), Value::Char(c)]);
+        }
+        Ok(if parts.len() == 1 { name } else { list(parts) })
     }),
     native(
         "read-char-no-hang",
@@ -80,20 +90,23 @@ pub static STREAMS: &[Native] = &[
             lisp.call(&Value::symbol(read), a)
         },
     ),
-    native("file-length", "stream", "The bytes of a file.", |lisp, a| {
+    native("file-length", "stream", "The elements of a file.", |lisp, a| {
         let stream = stream_of("file-length", &a[0])?;
         if stream.name.is_empty() {
             return Err(wrong_stream("file-length", "a file stream", &a[0]));
         }
         lisp.flush(&a[0])?;
-        let facts = std::fs::metadata(&*stream.name);
+        let facts = match stream.file.unfinished.borrow().as_ref() {
+            Some(Unfinished::Beside { replacement, .. }) => replacement.file().metadata(),
+            _ => std::fs::metadata(&*stream.name),
+        };
         let facts = facts.map_err(|error| cannot_open(&stream.name, &error))?;
-        Ok(Value::size(facts.len() as usize))
+        Ok(Value::size(facts.len() as usize / width(stream)))
     }),
     native(
         "file-position",
         "stream &optional position",
-        "Where in the file a stream is, in bytes; with a position, goes there.",
+        "Where in the file a stream is, in bytes or elements; with a position, goes there.",
         |lisp, a| match a.get(1) {
             _ if gray::is_own(&a[0]) => gray::position(lisp, a),
             None => position(&a[0]),
@@ -101,12 +114,14 @@ pub static STREAMS: &[Native] = &[
         },
     ),
     native("file-string-length", "stream object", "The bytes that text takes.", |_, a| {
-        stream_of("file-string-length", &a[0])?;
-        match &a[1] {
-            Value::Char(c) => Ok(Value::size(c.len_utf8())),
-            Value::String(text) => Ok(Value::size(text.to_text().len())),
-            other => Err(Escape::wrong_type("file-string-length", symbol::STRING, other)),
-        }
+        let coding = stream_of("file-string-length", &a[0])?.file.coding;
+        let text = match &a[1] {
+            Value::Char(c) => c.to_string(),
+            Value::String(text) => text.to_text(),
+            other => return Err(Escape::wrong_type("file-string-length", symbol::STRING, other)),
+        };
+        // What has no bytes has no length.
+        Ok(coding.encode(&text).map_or(NIL, |bytes| Value::size(bytes.len())))
     }),
     native("file-write-date", "path", "When a file was written, in universal time.", |lisp, a| {
         let path = path_of(lisp, "file-write-date", &a[0])?;
@@ -124,14 +139,19 @@ pub static STREAMS: &[Native] = &[
 
 /// `stream-element-type`.
 pub(super) fn element_type(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let binary = match gray::is_own(&a[0]) {
-        true => gray::inherits(lisp, &a[0], "FUNDAMENTAL-BINARY-STREAM")?.truth(),
-        false => stream_of("stream-element-type", &a[0])?.binary.get(),
+    let elements = match gray::is_own(&a[0]) {
+        true => {
+            let binary = gray::inherits(lisp, &a[0], "FUNDAMENTAL-BINARY-STREAM")?;
+            binary.truth().then_some(Whole::BYTE)
+        }
+        false => stream_of("stream-element-type", &a[0])?.file.elements,
     };
-    Ok(match binary {
-        true => list([Value::symbol(symbol::UNSIGNED_BYTE), Value::Fixnum(8)]),
-        false => Value::symbol(symbol::CHARACTER),
-    })
+    Ok(elements.map_or(Value::symbol(symbol::CHARACTER), type_of))
+}
+
+/// The bytes of what positions count.
+fn width(stream: &Stream) -> usize {
+    stream.file.elements.map_or(1, |whole| whole.width)
 }
 
 fn wrong_stream(operator: &str, wanted: &str, value: &Value) -> Escape {
@@ -148,19 +168,18 @@ fn part(
     found.ok_or_else(|| wrong_stream(operator, wanted, value))
 }
 
-/// The bytes before the next character.
+/// The bytes, or elements, before the next one.
 fn position(value: &Value) -> Outcome {
     let stream = stream_of("file-position", value)?;
+    let elements = |bytes: u64| Value::size(bytes as usize / width(stream));
     Ok(match &mut *stream.kind.borrow_mut() {
         StreamKind::Both(file) => {
-            let at = file.position().map_err(|error| stream.failed("read", &error))?;
-            Value::size(at as usize)
+            elements(file.position().map_err(|error| stream.failed("read", &error))?)
         }
-        StreamKind::Input { characters, position, .. } => {
-            let ahead: usize = characters[*position..].iter().map(|c| c.len_utf8()).sum();
-            Value::size(stream.bytes.get() as usize - ahead.min(stream.bytes.get() as usize))
+        StreamKind::Input { ahead, .. } => {
+            elements(stream.bytes.get().saturating_sub(ahead.rest().len() as u64))
         }
-        StreamKind::Output(_) => Value::size(stream.bytes.get() as usize),
+        StreamKind::Output(_) => elements(stream.bytes.get()),
         StreamKind::StringInput { position, .. } => Value::size(*position),
         StreamKind::StringOutput(text) => Value::size(text.chars().count()),
         _ => NIL,
@@ -174,7 +193,7 @@ fn file_length(stream: &Stream) -> u64 {
 /// A position given as a number, `:start` or `:end`.
 fn wanted_position(lisp: &Lisp, stream: &Stream, wanted: &Value) -> Outcome<u64> {
     match (wanted.as_index(), wanted.as_symbol().map(|name| lisp.name(name))) {
-        (Some(at), _) => Ok(at as u64),
+        (Some(at), _) => Ok((at * width(stream)) as u64),
         (_, Some(name)) if &*name == "START" => Ok(0),
         (_, Some(name)) if &*name == "END" => Ok(match &*stream.kind.borrow() {
             StreamKind::StringInput { characters, .. } => characters.len() as u64,
@@ -182,6 +201,10 @@ fn wanted_position(lisp: &Lisp, stream: &Stream, wanted: &Value) -> Outcome<u64>
         }),
         _ => Err(Escape::wrong_type("file-position", symbol::UNSIGNED_BYTE, wanted)),
     }
+}
+
+fn is_beside(stream: &Stream) -> bool {
+    matches!(stream.file.unfinished.borrow().as_ref(), Some(Unfinished::Beside { .. }))
 }
 
 /// Opens the file again at a position; t, or nil for a stream that has none.
@@ -201,12 +224,19 @@ fn go_to(lisp: &mut Lisp, value: &Value, wanted: &Value) -> Outcome {
         }
         _ if stream.name.is_empty() => return Ok(NIL),
         StreamKind::Input { .. } if wanted > file_length(stream) => return Ok(NIL),
-        StreamKind::Input { source, characters, position } => {
+        StreamKind::Input { source, ahead } => {
             let mut file = std::fs::File::open(&*stream.name).map_err(failed)?;
             file.seek(SeekFrom::Start(wanted)).map_err(failed)?;
-            characters.clear();
-            *position = 0;
+            ahead.forget();
             *source = Box::new(BufReader::new(file));
+        }
+        StreamKind::Output(_) if is_beside(stream) => {
+            if let Some(Unfinished::Beside { replacement, .. }) =
+                stream.file.unfinished.borrow().as_ref()
+            {
+                // The writer's file has the same position.
+                replacement.file().seek(SeekFrom::Start(wanted)).map_err(failed)?;
+            }
         }
         StreamKind::Output(writer) => {
             let file = std::fs::OpenOptions::new().write(true).open(&*stream.name);

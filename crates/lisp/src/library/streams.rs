@@ -4,7 +4,10 @@ use crate::condition::{Condition, Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, keywords, native};
 use crate::object::Object;
-use crate::stream::{Stream, StreamKind};
+use crate::offer::Offer;
+use crate::package::CL;
+use crate::stream::{Stream, StreamKind, Unfinished};
+use crate::stream_coding::Next;
 use crate::symbol;
 use crate::value::{NIL, T, Value};
 
@@ -23,6 +26,11 @@ pub(super) fn stream_of<'v>(operator: &str, value: &'v Value) -> Outcome<&'v Str
 pub fn take_text(stream: &Value) -> String {
     stream_of("", stream).ok().and_then(Stream::take_text).unwrap_or_default()
 }
+
+/// What may be done about malformed bytes.
+const USE_CHARACTER: Offer =
+    Offer { package: CL, name: "USE-VALUE", report: "Give a character in their place." };
+const GO_ON: Offer = Offer { package: CL, name: "CONTINUE", report: "Read U+FFFD in their place." };
 
 /// Where a stream really leads.
 enum Route {
@@ -129,15 +137,24 @@ impl Lisp {
                 let asks = here.name.is_empty()
                     && matches!(
                         &*here.kind.borrow(),
-                        StreamKind::Input { characters, position, .. }
-                            if *position == characters.len()
+                        StreamKind::Input { ahead, .. } if ahead.rest().is_empty()
                     );
                 if asks {
                     // Whoever is asked something should see the question first.
                     let output = self.variable(symbol::STANDARD_OUTPUT).clone();
                     self.flush(&output)?;
                 }
-                stream_of("read-char", stream)?.next_here(take)
+                loop {
+                    let here = stream_of("read-char", stream)?;
+                    match here.next_here(take)? {
+                        Next::Character(c) => return Ok(Some(c)),
+                        Next::End => return Ok(None),
+                        Next::Malformed(bytes) => {
+                            let c = self.decoded(stream, here.malformed(&bytes))?;
+                            here.replace_next(c, bytes.len());
+                        }
+                    }
+                }
             }
             Route::Other(stream) => self.next_character(&stream, take),
             Route::Own => gray::next_character(self, stream, take),
@@ -156,6 +173,20 @@ impl Lisp {
                 }
                 Ok(None)
             }
+        }
+    }
+
+    /// The character that a handler has for malformed bytes.
+    fn decoded(&mut self, stream: &Value, condition: Condition) -> Outcome<char> {
+        let condition = condition.with(symbol::KEY_STREAM, stream.clone());
+        let chosen = self.offer(condition.into(), &[USE_CHARACTER, GO_ON])?;
+        match (chosen.number, chosen.arguments.first()) {
+            (0, Some(Value::Char(c))) => Ok(*c),
+            (0, given) => {
+                let given = given.cloned().unwrap_or_default();
+                Err(Escape::wrong_type("use-value", symbol::CHARACTER, &given))
+            }
+            _ => Ok(char::REPLACEMENT_CHARACTER),
         }
     }
 
@@ -197,7 +228,19 @@ pub(super) fn close(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     if !is_text {
         drop(stream.kind.replace(StreamKind::Closed));
     }
-    flushed.map(|()| T)
+    let unfinished = stream.file.unfinished.take();
+    match (unfinished, flushed) {
+        (Some(Unfinished::New(path)), _) if abort => {
+            // What cannot be removed stays, as it would without this.
+            let _ = std::fs::remove_file(path);
+            Ok(T)
+        }
+        (Some(Unfinished::Beside { replacement, kept }), Ok(())) if !abort => {
+            let finished = replacement.finish(kept.as_deref());
+            finished.map(|()| T).map_err(|error| stream.failed("write", &error))
+        }
+        (_, flushed) => flushed.map(|()| T),
+    }
 }
 
 /// `open-stream-p`.
@@ -253,7 +296,7 @@ fn end_of_file(stream: &Value) -> Escape {
 
 /// What the reading functions give at the end of the stream: arguments from `first` on are
 /// eof-error-p and eof-value.
-fn at_end(a: &[Value], first: usize, stream: &Value) -> Outcome {
+pub(super) fn at_end(a: &[Value], first: usize, stream: &Value) -> Outcome {
     match a.get(first) {
         Some(Value::Nil) => Ok(optional(a, first + 1)),
         _ => Err(end_of_file(stream)),
@@ -342,7 +385,7 @@ pub static STREAMS: &[Native] = &[
     }),
     native(
         "open",
-        "path &key direction element-type if-exists if-does-not-exist external-format",
+        "path &key direction element-type if-exists if-does-not-exist external-format byte-order eol",
         "Opens a file.",
         open,
     ),
@@ -415,63 +458,14 @@ pub static STREAMS: &[Native] = &[
     }),
     native("uiop:read-file-string", "path", "A file's text.", |lisp, a| {
         let path = path_of(lisp, "read-file-string", &a[0])?;
-        let bytes = std::fs::read(&path).map_err(|error| cannot_open(&path, &error))?;
-        Ok(Value::string(&String::from_utf8_lossy(&bytes)))
+        Ok(Value::string(&text_of(lisp, &path)?))
     }),
     native("uiop:read-file-lines", "path", "A file's lines.", |lisp, a| {
         let path = path_of(lisp, "read-file-lines", &a[0])?;
-        let bytes = std::fs::read(&path).map_err(|error| cannot_open(&path, &error))?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = text_of(lisp, &path)?;
         Ok(crate::value::list(text.lines().map(Value::string).collect::<Vec<_>>()))
     }),
-    native("read-byte", "stream &optional eof-error-p eof-value", "The next byte.", read_byte),
-    native("write-byte", "byte stream", "Writes a byte.", |lisp, a| {
-        if gray::is_own(&a[1]) {
-            gray::ask(lisp, "STREAM-WRITE-BYTE", &[a[1].clone(), a[0].clone()])?;
-            return Ok(a[0].clone());
-        }
-        let byte = a[0].as_fixnum().and_then(|n| u8::try_from(n).ok());
-        let byte =
-            byte.ok_or_else(|| Escape::wrong_type("write-byte", symbol::UNSIGNED_BYTE, &a[0]))?;
-        let stream = stream_of("write-byte", &a[1])?;
-        match &mut *stream.kind.borrow_mut() {
-            StreamKind::Output(writer) => {
-                writer.write_all(&[byte]).map_err(|error| stream.failed("write", &error))?;
-                stream.bytes.set(stream.bytes.get() + 1);
-            }
-            StreamKind::Both(file) => {
-                file.write(&[byte]).map_err(|error| stream.failed("write", &error))?;
-            }
-            _ => return Err(Escape::of(symbol::STREAM_ERROR, "write-byte: not on this stream")),
-        }
-        Ok(a[0].clone())
-    }),
 ];
-
-fn read_byte(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    if gray::is_own(&a[0]) {
-        let byte = gray::ask(lisp, "STREAM-READ-BYTE", &a[..1])?;
-        return if byte.as_fixnum().is_some() { Ok(byte) } else { at_end(a, 1, &a[0]) };
-    }
-    let mut byte = [0];
-    let stream = stream_of("read-byte", &a[0])?;
-    let count = match &mut *stream.kind.borrow_mut() {
-        StreamKind::Input { source, .. } => std::io::Read::read(source, &mut byte),
-        StreamKind::Both(file) => file.byte().map(|found| {
-            byte[0] = found.unwrap_or(0);
-            usize::from(found.is_some())
-        }),
-        _ => return Err(Escape::of(symbol::STREAM_ERROR, "read-byte: not on this stream")),
-    };
-    match count {
-        Ok(1) => {
-            stream.bytes.set(stream.bytes.get() + 1);
-            Ok(Value::Fixnum(i64::from(byte[0])))
-        }
-        Ok(_) => at_end(a, 1, &a[0]),
-        Err(error) => Err(stream.failed("read", &error)),
-    }
-}
 
 fn flush(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let stream = lisp.output_stream(&optional(a, 0), "finish-output")?;
@@ -510,6 +504,24 @@ fn read_line(lisp: &mut Lisp, a: &[Value]) -> Outcome {
             None => return Ok(lisp.values(vec![Value::string(&line), T])),
         }
     }
+}
+
+/// The text of a file in UTF-8.
+fn text_of(lisp: &mut Lisp, path: &str) -> Outcome<String> {
+    let bytes = std::fs::read(path).map_err(|error| cannot_open(path, &error))?;
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(error) => error.into_bytes(),
+    };
+    let source = Box::new(std::io::Cursor::new(bytes));
+    let kind = StreamKind::Input { source, ahead: Box::default() };
+    let stream = Stream { name: path.into(), ..Stream::new(kind) };
+    let stream = Value::object(Object::Stream(stream));
+    let mut text = String::new();
+    while let Some(c) = lisp.read_char(&stream)? {
+        text.push(c);
+    }
+    Ok(text)
 }
 
 /// The path that a pathname designator means.
