@@ -63,6 +63,8 @@ pub struct Package {
     pub shadowing: Vec<Symbol>,
     /// Short names of other packages that hold only inside this one.
     pub local_nicknames: Vec<(Rc<str>, PackageId)>,
+    /// Whether programs may not define what it exports.
+    pub locked: bool,
     /// False after `delete-package`.
     pub alive: bool,
 }
@@ -89,6 +91,9 @@ const FIRST: &[(&str, &[&str], &[PackageId])] = &[
     ("TEST", &[], &[CL]),
 ];
 
+/// Those whose names a program may define.
+const FOR_PROGRAMS: [PackageId; 3] = [KEYWORD, CL_USER, ASDF_USER];
+
 impl Packages {
     pub(crate) fn new() -> Packages {
         let mut packages = Packages { list: Vec::new(), names: HashMap::new() };
@@ -98,6 +103,7 @@ impl Packages {
                 packages.add_nickname(id, nickname);
             }
             packages[id].uses = uses.to_vec();
+            packages[id].locked = !FOR_PROGRAMS.contains(&id);
         }
         for (index, (name, package)) in WELL_KNOWN.iter().enumerate() {
             let exported = *package != RUNG || !name.starts_with('%');
@@ -118,9 +124,17 @@ impl Packages {
             present: HashMap::new(),
             shadowing: Vec::new(),
             local_nicknames: Vec::new(),
+            locked: false,
             alive: true,
         });
         self.names.insert(name, id);
+        id
+    }
+
+    /// As `make`; programs do not define what it exports.
+    pub(crate) fn make_locked(&mut self, name: &str) -> PackageId {
+        let id = self.make(name);
+        self[id].locked = true;
         id
     }
 

@@ -144,6 +144,7 @@ pub fn eval_toplevel(lisp: &mut Lisp, form: &Value) -> Outcome {
             }
             _ => {}
         }
+        super::locks::give_way(lisp, &form);
         match macroexpand_1(lisp, &form, &no_environment()) {
             Ok(Some(expansion)) => form = expansion,
             Ok(None) => return lisp.eval_keeping_values(&form),

@@ -433,7 +433,8 @@ fn import(lisp: &mut Lisp, id: PackageId, name: Symbol) -> Outcome<()> {
     }
 }
 
-fn shadow(lisp: &mut Lisp, id: PackageId, name: &str) {
+/// Makes a symbol of the package's own that wins over those of used packages.
+pub(super) fn shadow(lisp: &mut Lisp, id: PackageId, name: &str) -> Symbol {
     let present = lisp.packages[id].present.get(name).map(|entry| entry.0);
     let own = present.unwrap_or_else(|| {
         let symbol = lisp.symbols.make(name, Some(id));
@@ -443,6 +444,7 @@ fn shadow(lisp: &mut Lisp, id: PackageId, name: &str) {
     if !lisp.packages[id].shadowing.contains(&own) {
         lisp.packages[id].shadowing.push(own);
     }
+    own
 }
 
 /// The options are lists `(:key . arguments)`.
@@ -512,7 +514,9 @@ fn package_option(
             _ => {
                 let text = designated_text(lisp, "defpackage", argument)?;
                 match option {
-                    symbol::KEY_SHADOW => shadow(lisp, id, &text),
+                    symbol::KEY_SHADOW => {
+                        shadow(lisp, id, &text);
+                    }
                     symbol::KEY_EXPORT => {
                         let name = lisp.intern(id, &text);
                         lisp.packages.export(&lisp.symbols, id, name);
