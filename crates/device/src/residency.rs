@@ -7,8 +7,8 @@
 //! queued. Read `table` for the books; `Device` does the work.
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Outcome};
-use books::Books;
 use crate::sized;
+use books::Books;
 use rung_array::{Array, Bytes, Remote};
 use rung_base::{ElementType, Error, ErrorKind, Shape};
 use std::any::Any;

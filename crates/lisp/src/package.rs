@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::object::Object;
 use crate::symbol::{Symbol, SymbolTable, WELL_KNOWN};
+use crate::value::Value;
 
 /// A package, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +53,8 @@ pub enum Access {
 
 /// One package.
 pub struct Package {
+    /// The one object that stands for it.
+    pub object: Value,
     /// Its name, in upper case unless it was made otherwise.
     pub name: Rc<str>,
     /// Other names.
@@ -118,6 +122,7 @@ impl Packages {
         let id = PackageId(self.list.len() as u32);
         let name: Rc<str> = Rc::from(name);
         self.list.push(Package {
+            object: Value::object(Object::Package(id)),
             name: name.clone(),
             nicknames: Vec::new(),
             uses: Vec::new(),

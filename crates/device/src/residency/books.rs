@@ -17,11 +17,7 @@ pub(super) struct Books<T> {
 
 impl<T: Default> Books<T> {
     pub fn new(value: T) -> Books<T> {
-        Books {
-            process: std::process::id(),
-            parent: Mutex::new(value),
-            child: OnceLock::new(),
-        }
+        Books { process: std::process::id(), parent: Mutex::new(value), child: OnceLock::new() }
     }
 
     /// The state. It is whole at every point where a panic could leave it.

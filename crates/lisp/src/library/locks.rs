@@ -10,7 +10,6 @@ use std::collections::HashSet;
 use crate::condition::{Condition, Escape, Outcome};
 use crate::expand::special::function_name;
 use crate::lisp::Lisp;
-use crate::object::Object;
 use crate::offer::Offer;
 use crate::package::{CL, PackageId, RUNG};
 use crate::symbol::{self, Symbol, VariableKind};
@@ -41,7 +40,7 @@ impl Lisp {
         let package = self.packages[home].name.to_lowercase();
         let text = format!("{} is a name of the locked package {package}", self.shown(name));
         Condition::new(symbol::PACKAGE_LOCK, text)
-            .with(symbol::KEY_PACKAGE, Value::object(Object::Package(home)))
+            .with(symbol::KEY_PACKAGE, self.packages[home].object.clone())
             .hint("choose another name, or shadow the symbol in defpackage")
     }
 

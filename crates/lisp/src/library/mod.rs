@@ -288,7 +288,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
     let both = StreamKind::TwoWay { input: input.clone(), output: output.clone() };
     let both = stream(both, false);
     let format = Value::symbol(symbol::DOUBLE_FLOAT);
-    let package = Value::object(Object::Package(package::CL_USER));
+    let package = lisp.packages[package::CL_USER].object.clone();
     let features = features(lisp);
     let readtable = Value::object(Object::Readtable(Box::default()));
     let specials = [
