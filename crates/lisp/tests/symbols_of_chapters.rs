@@ -119,7 +119,7 @@ fn types_are_checked_at_safety_three() {
         ("(locally (declare (optimize (safety 3))) (the integer 1))", "1"),
         (
             "(locally (declare (optimize (safety 3))) (the integer \"a\"))",
-            "test.lisp:1:42: error: the: expected integer: got \"a\"",
+            "test.lisp:1:1: error: the: expected integer: got \"a\"",
         ),
         (
             "(locally (declare (optimize safety)) (handler-case (the (values integer string) (values 1 2)) (type-error (c) (type-error-datum c))))",
