@@ -207,7 +207,7 @@ pub static CONDITIONS: &[Native] = &[
             let Some(name) = a[0].as_symbol() else {
                 return Err(Escape::wrong_type("define-condition", symbol::SYMBOL, &a[0]));
             };
-            lisp.to_define(name, super::locks::Way::Keep)?;
+            lisp.name_to_define(name, super::locks::Way::Keep)?;
             let mut parents = a[1].elements().filter_map(|p| p.as_symbol()).collect::<Vec<_>>();
             for parent in &parents {
                 lisp.load_class(*parent)?;

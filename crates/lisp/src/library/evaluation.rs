@@ -35,6 +35,12 @@ pub static EVALUATION: &[Native] = &[
         let all = list_elements("values-list", &a[0])?;
         Ok(lisp.values(all))
     }),
+    native(
+        "rung::%check-values",
+        "type &rest values",
+        "The values; an error if not of it.",
+        check_values,
+    ),
     native("identity", "object", "The object.", |_, a| Ok(a[0].clone())),
     native("not", "object", "Whether it is nil.", |_, a| Ok(Value::boolean(a[0].is_nil()))),
     native("eq", "a b", "The same object.", |_, a| Ok(Value::boolean(a[0].eql(&a[1])))),
@@ -81,7 +87,7 @@ pub static EVALUATION: &[Native] = &[
     }),
     native("fmakunbound", "name", "Removes a name's function.", |lisp, a| {
         if let Some((name, _)) = function_name(&a[0]) {
-            lisp.to_define(name, Way::Keep)?;
+            lisp.name_to_define(name, Way::Keep)?;
         }
         match function_name(&a[0]) {
             Some((name, false)) => {
@@ -194,7 +200,7 @@ pub static EVALUATION: &[Native] = &[
         let Some(name) = a[0].as_symbol() else {
             return Err(Escape::wrong_type("define-symbol-macro", symbol::SYMBOL, &a[0]));
         };
-        let name = lisp.to_define(name, Way::Shadow)?;
+        let name = lisp.name_to_define(name, Way::Shadow)?;
         lisp.symbol_macros.insert(name, a[1].clone());
         Ok(Value::symbol(name))
     }),
@@ -207,7 +213,7 @@ pub static EVALUATION: &[Native] = &[
             (Some(1), _) => SetfExpander::Long(a[2].clone()),
             _ => SetfExpander::Full(a[2].clone()),
         };
-        lisp.to_define(accessor, Way::Keep)?;
+        lisp.name_to_define(accessor, Way::Keep)?;
         lisp.setf_expanders.insert(accessor, expander);
         Ok(a[0].clone())
     }),
@@ -333,6 +339,29 @@ pub(super) fn disassembled(lisp: &mut Lisp, a: &[Value]) -> Outcome<String> {
     })
 }
 
+/// What `the` does at `(safety 3)`: a type is that of the first value, `(values type...)` of each.
+fn check_values(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let several = a[0].as_cons().filter(|pair| pair.car().is_symbol(symbol::VALUES));
+    let types = match several {
+        None => vec![a[0].clone()],
+        // Beyond a lambda-list keyword nothing is promised of values that may be missing.
+        Some(pair) => {
+            pair.cdr().elements().take_while(|t| !t.is_symbol(symbol::AND_OPTIONAL)).collect()
+        }
+    };
+    for (number, specifier) in types.iter().enumerate() {
+        let value = a.get(number + 1).cloned().unwrap_or_default();
+        if specifier.is_symbol(symbol::AND_REST) {
+            break;
+        }
+        if !super::types::is_of_type(lisp, &value, specifier)? {
+            let wanted = lisp.brief(specifier).to_lowercase();
+            return Err(Escape::unexpected("the", &wanted, specifier.clone(), &value));
+        }
+    }
+    Ok(lisp.values(a[1..].to_vec()))
+}
+
 fn apply(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let Some((last, first)) = a[1..].split_last() else {
         return lisp.call_keeping_values(&a[0], &[]);
@@ -403,7 +432,7 @@ fn define_macro(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome<Symbo
     let Some(symbol) = name.as_symbol() else {
         return Err(Escape::wrong_type("defmacro", symbol::SYMBOL, name));
     };
-    let symbol = lisp.to_define(symbol, Way::Shadow)?;
+    let symbol = lisp.name_to_define(symbol, Way::Shadow)?;
     lisp.symbols[symbol].macro_function = function;
     Ok(symbol)
 }

@@ -58,7 +58,7 @@ impl Lisp {
     }
 
     /// The symbol that a definition of `name` defines: itself, or one that shadows it.
-    pub(crate) fn to_define(&mut self, name: Symbol, way: Way) -> Outcome<Symbol> {
+    pub(crate) fn name_to_define(&mut self, name: Symbol, way: Way) -> Outcome<Symbol> {
         let Some(home) = self.lock_of(name) else { return Ok(name) };
         let here = self.current_package();
         let shadowed = way == Way::Shadow && !self.packages[here].locked;
@@ -78,10 +78,10 @@ impl Lisp {
         Ok(if chosen.number == 0 { name } else { shadow_visible(self, here, name) })
     }
 
-    /// As `to_define` for the name of a function, `NAME` or `(setf NAME)`.
+    /// As `name_to_define` for the name of a function, `NAME` or `(setf NAME)`.
     pub(crate) fn function_to_define(&mut self, name: &Value) -> Outcome {
         let Some((symbol, setf)) = function_name(name) else { return Ok(name.clone()) };
-        let own = self.to_define(symbol, Way::Shadow)?;
+        let own = self.name_to_define(symbol, Way::Shadow)?;
         Ok(match (own == symbol, setf) {
             (true, _) => name.clone(),
             (_, false) => Value::symbol(own),
@@ -89,11 +89,11 @@ impl Lisp {
         })
     }
 
-    /// As `to_define` for a dynamic variable. One that is special already is only given a value.
+    /// As `name_to_define` for a dynamic variable. One that is special already is only given a value.
     pub(crate) fn variable_to_define(&mut self, name: Symbol) -> Outcome<Symbol> {
         match self.symbols[name].kind {
             VariableKind::Special | VariableKind::Constant => Ok(name),
-            _ => self.to_define(name, Way::Shadow),
+            _ => self.name_to_define(name, Way::Shadow),
         }
     }
 }

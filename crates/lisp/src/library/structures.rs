@@ -30,7 +30,7 @@ pub static STRUCTURES: &[Native] = &[
             let Some(name) = a[0].as_symbol() else {
                 return Err(Escape::wrong_type("defstruct", symbol::SYMBOL, &a[0]));
             };
-            lisp.to_define(name, Way::Keep)?;
+            lisp.name_to_define(name, Way::Keep)?;
             let parents = a[1].as_symbol().filter(|parent| *parent != symbol::NIL);
             let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
             let parents = parents.into_iter().collect::<Vec<_>>();

@@ -422,7 +422,7 @@ pub static TYPES: &[Native] = &[
         let Some(name) = a[0].as_symbol() else {
             return Err(Escape::wrong_type("deftype", symbol::SYMBOL, &a[0]));
         };
-        let name = lisp.to_define(name, super::locks::Way::Shadow)?;
+        let name = lisp.name_to_define(name, super::locks::Way::Shadow)?;
         lisp.types.insert(name, a[1].clone());
         Ok(Value::symbol(name))
     }),
@@ -446,36 +446,7 @@ pub static TYPES: &[Native] = &[
             Err(Escape::unexpected(&place, &wanted, a[1].clone(), &a[0]))
         },
     ),
-    native(
-        "rung::%check-values",
-        "type &rest values",
-        "The values; an error if not of it.",
-        check_values,
-    ),
 ];
-
-/// What `the` does at `(safety 3)`: a type is that of the first value, `(values type...)` of each.
-fn check_values(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let several = a[0].as_cons().filter(|pair| pair.car().is_symbol(symbol::VALUES));
-    let types = match several {
-        None => vec![a[0].clone()],
-        // Beyond a lambda-list keyword nothing is promised of values that may be missing.
-        Some(pair) => {
-            pair.cdr().elements().take_while(|t| !t.is_symbol(symbol::AND_OPTIONAL)).collect()
-        }
-    };
-    for (number, specifier) in types.iter().enumerate() {
-        let value = a.get(number + 1).cloned().unwrap_or_default();
-        if specifier.is_symbol(symbol::AND_REST) {
-            break;
-        }
-        if !is_of_type(lisp, &value, specifier)? {
-            let wanted = lisp.brief(specifier).to_lowercase();
-            return Err(Escape::unexpected("the", &wanted, specifier.clone(), &value));
-        }
-    }
-    Ok(lisp.values(a[1..].to_vec()))
-}
 
 fn coerce(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     // The commonest, without a look for another name of the type.
