@@ -169,7 +169,7 @@ impl<'a> Running<'a> {
         let Some(package) = lisp.packages.find(&name.to_uppercase()) else {
             return Err(Failure::usage(format!("--package: there is no package {name}")));
         };
-        let package = Value::object(Object::Package(package));
+        let package = lisp.packages[package].object.clone();
         lisp.set_variable(symbol::CURRENT_PACKAGE, package);
         let places = &self.invocation.request.system_path.value;
         if !places.is_empty() {

@@ -139,6 +139,8 @@ pub struct Lisp {
     /// What was compiled and may fail when it runs.
     pub(crate) doubts: Vec<crate::expand::warnings::Doubt>,
     /// Functions for whose calls no compiler macro may stand.
+    /// The level of safety that is proclaimed.
+    pub(crate) safety: i64,
     pub(crate) notinline: std::collections::HashSet<Symbol>,
     /// How many texts are being loaded.
     pub(crate) loading: usize,
@@ -239,6 +241,7 @@ impl Lisp {
             chaining: None,
             advice: None,
             doubts: Vec::new(),
+            safety: 1,
             notinline: Default::default(),
             loading: 0,
             native: Default::default(),

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::object::Object;
 use crate::symbol::{Symbol, SymbolTable, WELL_KNOWN};
+use crate::value::Value;
 
 /// A package, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +53,8 @@ pub enum Access {
 
 /// One package.
 pub struct Package {
+    /// The one object that stands for it.
+    pub object: Value,
     /// Its name, in upper case unless it was made otherwise.
     pub name: Rc<str>,
     /// Other names.
@@ -63,6 +67,8 @@ pub struct Package {
     pub shadowing: Vec<Symbol>,
     /// Short names of other packages that hold only inside this one.
     pub local_nicknames: Vec<(Rc<str>, PackageId)>,
+    /// Whether programs may not define what it exports.
+    pub locked: bool,
     /// False after `delete-package`.
     pub alive: bool,
 }
@@ -89,6 +95,9 @@ const FIRST: &[(&str, &[&str], &[PackageId])] = &[
     ("TEST", &[], &[CL]),
 ];
 
+/// Those whose names a program may define.
+const FOR_PROGRAMS: [PackageId; 3] = [KEYWORD, CL_USER, ASDF_USER];
+
 impl Packages {
     pub(crate) fn new() -> Packages {
         let mut packages = Packages { list: Vec::new(), names: HashMap::new() };
@@ -98,6 +107,7 @@ impl Packages {
                 packages.add_nickname(id, nickname);
             }
             packages[id].uses = uses.to_vec();
+            packages[id].locked = !FOR_PROGRAMS.contains(&id);
         }
         for (index, (name, package)) in WELL_KNOWN.iter().enumerate() {
             let exported = *package != RUNG || !name.starts_with('%');
@@ -112,15 +122,24 @@ impl Packages {
         let id = PackageId(self.list.len() as u32);
         let name: Rc<str> = Rc::from(name);
         self.list.push(Package {
+            object: Value::object(Object::Package(id)),
             name: name.clone(),
             nicknames: Vec::new(),
             uses: Vec::new(),
             present: HashMap::new(),
             shadowing: Vec::new(),
             local_nicknames: Vec::new(),
+            locked: false,
             alive: true,
         });
         self.names.insert(name, id);
+        id
+    }
+
+    /// As `make`; programs do not define what it exports.
+    pub(crate) fn make_locked(&mut self, name: &str) -> PackageId {
+        let id = self.make(name);
+        self[id].locked = true;
         id
     }
 

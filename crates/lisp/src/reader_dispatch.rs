@@ -232,7 +232,7 @@ impl Reader {
     /// `#+feature form` and `#-feature form`.
     fn conditional(&mut self, lisp: &mut Lisp, start: usize, wanted: bool) -> Read<Item> {
         let package = lisp.variable(symbol::CURRENT_PACKAGE).clone();
-        let keyword = Value::object(Object::Package(package::KEYWORD));
+        let keyword = lisp.packages[package::KEYWORD].object.clone();
         lisp.set_variable(symbol::CURRENT_PACKAGE, keyword);
         let suppress = std::mem::replace(&mut self.suppress, false);
         let feature = self.form(lisp, start);

@@ -17,6 +17,8 @@ pub enum Meaning {
     Special(Symbol),
     /// Whether a compiler macro may stand for calls of a function here.
     Inlining(Symbol, bool),
+    /// The level of safety that is declared here.
+    Safety(i64),
     /// A symbol macro and its expansion.
     SymbolMacro(Symbol, Value),
     /// A local function, held by a variable; with `true`, the function of `(setf NAME)`.
@@ -93,6 +95,14 @@ impl Environment {
     pub fn inlining(&self, name: Symbol) -> Option<bool> {
         self.find(|meaning| match meaning {
             Meaning::Inlining(n, inline) if *n == name => Some(*inline),
+            _ => None,
+        })
+    }
+
+    /// The level of safety that is declared here.
+    pub fn safety(&self) -> Option<i64> {
+        self.find(|meaning| match meaning {
+            Meaning::Safety(level) => Some(*level),
             _ => None,
         })
     }

@@ -121,10 +121,11 @@ impl Expander<'_> {
         self.convert_parameters(&mut draft, lambda_list)?;
         let dynamic = draft.dynamic.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         self.environment = with_declarations(self.environment.clone(), body, &dynamic);
+        let forms = self.checked_forms(lambda_list, body);
         let aux = std::mem::take(&mut draft.aux);
         let mut core = self.bind_in_turn(&aux, body, &mut |this| match block {
-            Some(name) => this.convert_block(name, &body.forms),
-            None => this.convert_body(&body.forms),
+            Some(name) => this.convert_block(name, &forms),
+            None => this.convert_body(&forms),
         })?;
         let bound = std::mem::take(&mut draft.bound);
         self.tell_unused(&bound, body);

@@ -195,6 +195,7 @@ fn define_variable(lisp: &mut Lisp, a: &[Value], how: symbol::Symbol) -> Outcome
     let Some(name) = parts.first().and_then(Value::as_symbol) else {
         return Err(Escape::program("a variable definition needs a name"));
     };
+    let name = lisp.variable_to_define(name)?;
     if how != symbol::DEFCONSTANT {
         lisp.symbols[name].kind = symbol::VariableKind::Special;
     }
@@ -206,7 +207,7 @@ fn define_variable(lisp: &mut Lisp, a: &[Value], how: symbol::Symbol) -> Outcome
     let documentation = parts.get(2).cloned().unwrap_or_default();
     Ok(form(
         symbol::DEFINE_VARIABLE,
-        [quoted(Value::symbol(how)), quoted(parts[0].clone()), value, documentation],
+        [quoted(Value::symbol(how)), quoted(Value::symbol(name)), value, documentation],
     ))
 }
 

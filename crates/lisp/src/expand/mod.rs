@@ -14,6 +14,7 @@ pub mod lambda;
 pub mod macros;
 pub mod places;
 pub mod quasiquote;
+mod safety;
 pub mod special;
 pub(crate) mod warnings;
 

@@ -249,7 +249,7 @@ pub(crate) fn runs_now(situations: &Value) -> bool {
 
 fn the(this: &mut Expander, rest: &Value) -> Outcome<Core> {
     let found = arguments("the", rest, 2, 2)?;
-    this.convert(&found[1])
+    this.convert_the(&found[0], &found[1])
 }
 
 fn declare(_: &mut Expander, _: &Value) -> Outcome<Core> {

@@ -204,16 +204,22 @@ pub(crate) fn with_declarations(
     for (name, inline) in &body.inlining {
         environment = environment.with(Meaning::Inlining(*name, *inline));
     }
+    if let Some(safety) = super::safety::meaning(body) {
+        environment = environment.with(safety);
+    }
     environment
 }
 
-/// For the natives that declare: `(notinline f...)` and `(inline f...)` everywhere.
+/// For the natives that declare: `(notinline f...)`, `(inline f...)` and safety everywhere.
 pub(crate) fn proclaim(lisp: &mut Lisp, declaration: &Value) -> Outcome<()> {
     for name in declared(declaration, &[symbol::NOTINLINE]) {
         lisp.notinline.insert(name);
     }
     for name in declared(declaration, &[symbol::INLINE]) {
         lisp.notinline.remove(&name);
+    }
+    if let Some(safety) = super::safety::declared_safety(declaration) {
+        lisp.safety = safety;
     }
     Ok(())
 }

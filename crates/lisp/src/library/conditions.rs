@@ -55,6 +55,7 @@ const CLASSES: &[StandardClass] = &[
     (symbol::READER_ERROR, &[symbol::PARSE_ERROR, symbol::STREAM_ERROR], &[]),
     (symbol::FILE_ERROR, &[symbol::ERROR], &[symbol::KEY_PATHNAME]),
     (symbol::PACKAGE_ERROR, &[symbol::ERROR], &[symbol::KEY_PACKAGE]),
+    (symbol::PACKAGE_LOCK, &[symbol::PACKAGE_ERROR], &[]),
     (symbol::PRINT_NOT_READABLE, &[symbol::ERROR], &[symbol::KEY_OBJECT]),
     (symbol::ARRAY_ERROR, &[symbol::ERROR], &[symbol::KEY_OPERATION, symbol::KEY_ARGUMENTS]),
     (symbol::SHAPE_ERROR, &[symbol::ARRAY_ERROR], &[]),
@@ -209,6 +210,7 @@ pub static CONDITIONS: &[Native] = &[
             let Some(name) = a[0].as_symbol() else {
                 return Err(Escape::wrong_type("define-condition", symbol::SYMBOL, &a[0]));
             };
+            lisp.name_to_define(name, super::locks::Way::Keep)?;
             let mut parents = a[1].elements().filter_map(|p| p.as_symbol()).collect::<Vec<_>>();
             for parent in &parents {
                 lisp.load_class(*parent)?;

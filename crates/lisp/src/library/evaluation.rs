@@ -1,7 +1,7 @@
 //! Evaluation, definitions, functions and values (chapters 3 and 5).
 
 use crate::code::Function;
-use crate::condition::{Condition, Escape, EscapeKind, Outcome};
+use crate::condition::{Escape, EscapeKind, Outcome};
 use crate::equality;
 use crate::expand::environment::Environment;
 use crate::expand::environment::Meaning;
@@ -12,6 +12,7 @@ use crate::native::{Native, native};
 use crate::symbol::{self, Symbol, VariableKind};
 use crate::value::{NIL, Value, list};
 
+use super::locks::Way;
 use super::sequence_parts::list_elements;
 
 /// The table.
@@ -34,6 +35,12 @@ pub static EVALUATION: &[Native] = &[
         let all = list_elements("values-list", &a[0])?;
         Ok(lisp.values(all))
     }),
+    native(
+        "rung::%check-values",
+        "type &rest values",
+        "The values; an error if not of it.",
+        check_values,
+    ),
     native("identity", "object", "The object.", |_, a| Ok(a[0].clone())),
     native("not", "object", "Whether it is nil.", |_, a| Ok(Value::boolean(a[0].is_nil()))),
     native("eq", "a b", "The same object.", |_, a| Ok(Value::boolean(a[0].eql(&a[1])))),
@@ -79,6 +86,9 @@ pub static EVALUATION: &[Native] = &[
         Ok(Value::boolean(known))
     }),
     native("fmakunbound", "name", "Removes a name's function.", |lisp, a| {
+        if let Some((name, _)) = function_name(&a[0]) {
+            lisp.name_to_define(name, Way::Keep)?;
+        }
         match function_name(&a[0]) {
             Some((name, false)) => {
                 lisp.symbols[name].function = Value::Unbound;
@@ -172,16 +182,13 @@ pub static EVALUATION: &[Native] = &[
         Ok(NIL)
     }),
     native("rung::%define-function", "name function", "What defun does.", |lisp, a| {
-        define(lisp, &a[0], a[1].clone())?;
-        Ok(a[0].clone())
+        define(lisp, &a[0], a[1].clone())
     }),
     native("rung::%define-macro", "name function lambda-list", "What defmacro does.", |lisp, a| {
-        define_macro(lisp, &a[0], a[1].clone())?;
-        if let Some(name) = a[0].as_symbol() {
-            // The expander's own is that of every macro: the form and the environment.
-            lisp.documentation.insert((name, symbol::LAMBDA), a[2].clone());
-        }
-        Ok(a[0].clone())
+        let name = define_macro(lisp, &a[0], a[1].clone())?;
+        // The expander's own is that of every macro: the form and the environment.
+        lisp.documentation.insert((name, symbol::LAMBDA), a[2].clone());
+        Ok(Value::symbol(name))
     }),
     native(
         "rung::%define-variable",
@@ -190,10 +197,12 @@ pub static EVALUATION: &[Native] = &[
         define_variable,
     ),
     native("rung::%define-symbol-macro", "name expansion", "A global symbol macro.", |lisp, a| {
-        if let Some(name) = a[0].as_symbol() {
-            lisp.symbol_macros.insert(name, a[1].clone());
-        }
-        Ok(a[0].clone())
+        let Some(name) = a[0].as_symbol() else {
+            return Err(Escape::wrong_type("define-symbol-macro", symbol::SYMBOL, &a[0]));
+        };
+        let name = lisp.name_to_define(name, Way::Shadow)?;
+        lisp.symbol_macros.insert(name, a[1].clone());
+        Ok(Value::symbol(name))
     }),
     native("rung::%define-setf", "accessor kind function", "What defsetf does.", |lisp, a| {
         let Some(accessor) = a[0].as_symbol() else {
@@ -204,6 +213,7 @@ pub static EVALUATION: &[Native] = &[
             (Some(1), _) => SetfExpander::Long(a[2].clone()),
             _ => SetfExpander::Full(a[2].clone()),
         };
+        lisp.name_to_define(accessor, Way::Keep)?;
         lisp.setf_expanders.insert(accessor, expander);
         Ok(a[0].clone())
     }),
@@ -334,6 +344,29 @@ pub(super) fn disassembled(lisp: &mut Lisp, a: &[Value]) -> Outcome<String> {
     })
 }
 
+/// What `the` does at `(safety 3)`: a type is that of the first value, `(values type...)` of each.
+fn check_values(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    let several = a[0].as_cons().filter(|pair| pair.car().is_symbol(symbol::VALUES));
+    let types = match several {
+        None => vec![a[0].clone()],
+        // Beyond a lambda-list keyword nothing is promised of values that may be missing.
+        Some(pair) => {
+            pair.cdr().elements().take_while(|t| !t.is_symbol(symbol::AND_OPTIONAL)).collect()
+        }
+    };
+    for (number, specifier) in types.iter().enumerate() {
+        let value = a.get(number + 1).cloned().unwrap_or_default();
+        if specifier.is_symbol(symbol::AND_REST) {
+            break;
+        }
+        if !super::types::is_of_type(lisp, &value, specifier)? {
+            let wanted = lisp.brief(specifier).to_lowercase();
+            return Err(Escape::unexpected("the", &wanted, specifier.clone(), &value));
+        }
+    }
+    Ok(lisp.values(a[1..].to_vec()))
+}
+
 fn apply(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let Some((last, first)) = a[1..].split_last() else {
         return lisp.call_keeping_values(&a[0], &[]);
@@ -376,43 +409,19 @@ impl Lisp {
             _ => Ok(()),
         }
     }
-
-    /// An error where a program may not give the name a function: standard names are locked, constants
-    /// and keywords are no names.
-    pub fn check_definable(&self, name: Symbol) -> Outcome<()> {
-        if name == symbol::T || self.symbols[name].package == Some(crate::package::KEYWORD) {
-            let text = format!("{} is a constant", self.shown(name));
-            return Err(Escape::program(text));
-        }
-        check_lock(self, name)
-    }
 }
 
-/// Whether a program may define the name: standard names are locked.
-pub(super) fn check_lock(lisp: &Lisp, name: Symbol) -> Outcome<()> {
-    let cell = &lisp.symbols[name];
-    let locked = [crate::package::CL, crate::package::LINALG];
-    let Some(home) = cell.package.filter(|home| locked.contains(home)) else { return Ok(()) };
-    let exported = lisp.packages.external(home, &cell.name) == Some(name);
-    let defined = !cell.function.is_unbound()
-        || !cell.macro_function.is_unbound()
-        || special_operator(name).is_some()
-        || lisp.library.defines(name);
-    if exported && defined && !lisp.library.loading {
-        let package = lisp.packages[home].name.to_lowercase();
-        let text = format!("{} is a name of the locked package {package}", lisp.shown(name));
-        let hint = "choose another name, or shadow the symbol in defpackage";
-        let condition = Condition::new(symbol::PACKAGE_ERROR, text).hint(hint);
-        return Err(condition.into());
-    }
-    Ok(())
+/// Makes a function global; the name it has got.
+fn define(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome {
+    let name = lisp.function_to_define(name)?;
+    define_unlocked(lisp, &name, function)?;
+    Ok(name)
 }
 
-/// Makes a function global.
-pub fn define(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome<()> {
+/// As `define`, of a name that has been looked at already.
+pub fn define_unlocked(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome<()> {
     match function_name(name) {
         Some((name, false)) => {
-            check_lock(lisp, name)?;
             lisp.symbols[name].function = function;
             lisp.symbols[name].macro_function = Value::Unbound;
         }
@@ -426,13 +435,13 @@ pub fn define(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome<()> {
     Ok(())
 }
 
-fn define_macro(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome<()> {
+fn define_macro(lisp: &mut Lisp, name: &Value, function: Value) -> Outcome<Symbol> {
     let Some(symbol) = name.as_symbol() else {
         return Err(Escape::wrong_type("defmacro", symbol::SYMBOL, name));
     };
-    check_lock(lisp, symbol)?;
+    let symbol = lisp.name_to_define(symbol, Way::Shadow)?;
     lisp.symbols[symbol].macro_function = function;
-    Ok(())
+    Ok(symbol)
 }
 
 fn define_variable(lisp: &mut Lisp, a: &[Value]) -> Outcome {

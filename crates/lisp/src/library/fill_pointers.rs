@@ -60,7 +60,7 @@ fn no_fill_pointer(operator: &str, value: &Value) -> Escape {
     )
 }
 
-fn set_fill_pointer(operator: &str, value: &Value, pointer: usize) -> Outcome<()> {
+pub(super) fn set_fill_pointer(operator: &str, value: &Value, pointer: usize) -> Outcome<()> {
     let room = dimensions(operator, value)?.first().copied().unwrap_or(0);
     if fill_pointer_of(value).is_none() {
         return Err(no_fill_pointer(operator, value));

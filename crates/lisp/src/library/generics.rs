@@ -70,8 +70,22 @@ pub(crate) fn parameters(lisp: &mut Lisp, lambda_list: &Value) -> Outcome<Parame
     Ok(found)
 }
 
-/// The function of a name, if that is a generic function.
-fn generic_named(lisp: &mut Lisp, name: &Value) -> Outcome<Option<Ref<Function>>> {
+/// What a definition of a generic function or of a method means: the name, which is another than
+/// `name` where that is locked and is shadowed, and its generic function, if it has one.
+fn generic_named(lisp: &mut Lisp, name: &Value) -> Outcome<(Value, Option<Ref<Function>>)> {
+    if let Some(function) = found_generic(lisp, name)? {
+        return Ok((name.clone(), Some(function)));
+    }
+    let name = lisp.function_to_define(name)?;
+    let found = found_generic(lisp, &name)?;
+    if found.is_none() {
+        check_free(lisp, &name)?;
+    }
+    Ok((name, found))
+}
+
+/// The generic function of a name, if it has one.
+fn found_generic(lisp: &mut Lisp, name: &Value) -> Outcome<Option<Ref<Function>>> {
     let Some((symbol, setf)) = function_name(name) else {
         let text = format!("{} is not the name of a function", lisp.brief(name));
         return Err(Escape::program(text));
@@ -81,14 +95,15 @@ fn generic_named(lisp: &mut Lisp, name: &Value) -> Outcome<Option<Ref<Function>>
     }
     let cell = &lisp.symbols[symbol];
     let held = if setf { cell.setf_function.clone() } else { cell.function.clone() };
-    if held.as_generic().is_some() {
-        return Ok(held.as_function().cloned());
-    }
-    if !setf {
-        evaluation::check_lock(lisp, symbol)?;
-    }
+    Ok(held.as_function().filter(|_| held.as_generic().is_some()).cloned())
+}
+
+/// An error where a name has a macro or a function that is not generic.
+fn check_free(lisp: &Lisp, name: &Value) -> Outcome<()> {
+    let Some((symbol, setf)) = function_name(name) else { return Ok(()) };
     let (cell, shown) = (&lisp.symbols[symbol], || machine::function_name(lisp, name));
-    let ordinary = !held.is_unbound();
+    let ordinary =
+        if setf { !cell.setf_function.is_unbound() } else { !cell.function.is_unbound() };
     if !setf && !cell.macro_function.is_unbound() {
         return Err(Escape::program(format!("{} is a macro, not a generic function", shown())));
     }
@@ -96,7 +111,7 @@ fn generic_named(lisp: &mut Lisp, name: &Value) -> Outcome<Option<Ref<Function>>
         let text = format!("{} is an ordinary function, not a generic one", shown());
         return Err(Escape::program(text).hint("(fmakunbound 'name) makes room for a new one"));
     }
-    Ok(None)
+    Ok(())
 }
 
 fn in_generic(function: &Ref<Function>) -> &GenericFunction {
@@ -113,7 +128,7 @@ fn make_generic(
 ) -> Outcome<Ref<Function>> {
     let generic = GenericFunction::new(name.clone(), definition);
     let function = Ref::new(Function::Generic(Box::new(generic)));
-    evaluation::define(lisp, name, Value::Function(function.clone()))?;
+    evaluation::define_unlocked(lisp, name, Value::Function(function.clone()))?;
     Ok(function)
 }
 
@@ -135,9 +150,10 @@ fn implied_lambda_list(method: &Method) -> (Value, Parameters) {
 }
 
 /// Adds a method to the generic function of its name, which is made if need be.
-pub(crate) fn add_method(lisp: &mut Lisp, method: Method) -> Outcome {
-    let name = method.generic.clone();
-    let function = match generic_named(lisp, &name)? {
+pub(crate) fn add_method(lisp: &mut Lisp, mut method: Method) -> Outcome {
+    let (name, known) = generic_named(lisp, &method.generic)?;
+    method.generic = name.clone();
+    let function = match known {
         Some(function) => function,
         None => {
             let (lambda_list, parameters) = implied_lambda_list(&method);
@@ -265,9 +281,12 @@ fn ensure(
     lambda_list: Option<&Value>,
     [combination, order, documentation]: [Value; 3],
 ) -> Outcome<Ref<Function>> {
-    let known = generic_named(lisp, name)?;
-    if let Some((symbol, false)) = function_name(name) {
-        evaluation::check_lock(lisp, symbol)?;
+    let (mut name, mut known) = generic_named(lisp, name)?;
+    if known.is_some() {
+        // A method may be added to a locked name's function; another definition is asked about.
+        let own = lisp.function_to_define(&name)?;
+        known = found_generic(lisp, &own)?;
+        name = own;
     }
     let lambda_list = match (lambda_list, &known) {
         (Some(given), _) => given.clone(),
@@ -282,7 +301,7 @@ fn ensure(
         parameters,
         documentation,
     };
-    let Some(function) = known else { return make_generic(lisp, name, definition) };
+    let Some(function) = known else { return make_generic(lisp, &name, definition) };
     redefine(lisp, in_generic(&function), definition)?;
     Ok(function)
 }
@@ -438,7 +457,7 @@ fn ensure_generic_function(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 fn no_next(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let method = method_argument("call-next-method", &a[0])?;
     let body = std::rc::Rc::new(move |lisp: &mut Lisp, a: &[Value]| {
-        let generic = generic_named(lisp, &method_in(&method).generic)?;
+        let generic = found_generic(lisp, &method_in(&method).generic)?;
         let generic = generic.map(Value::Function).unwrap_or_default();
         let mut arguments = vec![generic, Value::Object(method.clone())];
         arguments.extend_from_slice(a);

@@ -84,7 +84,7 @@ impl Lisp {
         let outer = std::mem::replace(&mut self.library.loading, true);
         let site = self.site.take();
         let depth = self.bindings.len();
-        let package = Value::object(Object::Package(crate::package::CL));
+        let package = self.packages[crate::package::CL].object.clone();
         self.bind(symbol::CURRENT_PACKAGE, package);
         self.bind(symbol::READ_BASE, Value::Fixnum(10));
         let format = Value::symbol(symbol::DOUBLE_FLOAT);
@@ -144,6 +144,7 @@ pub fn eval_toplevel(lisp: &mut Lisp, form: &Value) -> Outcome {
             }
             _ => {}
         }
+        super::locks::give_way(lisp, &form);
         match macroexpand_1(lisp, &form, &no_environment()) {
             Ok(Some(expansion)) => form = expansion,
             Ok(None) => return lisp.eval_keeping_values(&form),

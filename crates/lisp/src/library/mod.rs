@@ -19,6 +19,7 @@ mod gray;
 pub(crate) mod instances;
 pub mod lists;
 pub mod loading;
+pub(crate) mod locks;
 mod memory;
 pub mod numbers;
 pub mod numbers_elementary;
@@ -214,9 +215,11 @@ pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {
     define_variables(lisp, streams);
     loading::index_library(lisp);
     generics::define_combinations(lisp);
+    lisp.library.loading = true;
     let defined = protocols::define_protocols(lisp);
+    lisp.library.loading = false;
     debug_assert!(defined.is_ok(), "the language's own generic functions fit their methods");
-    for name in ["while", "until", "doc", "explain", "quit"] {
+    for name in locks::IN_CL_USER {
         let symbol = intern_named(lisp, &format!("rung:{name}"));
         let name = lisp.name(symbol);
         lisp.packages[package::CL_USER].present.insert(name, (symbol, false));
@@ -288,7 +291,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
     let both = StreamKind::TwoWay { input: input.clone(), output: output.clone() };
     let both = stream(both, false);
     let format = Value::symbol(symbol::DOUBLE_FLOAT);
-    let package = Value::object(Object::Package(package::CL_USER));
+    let package = lisp.packages[package::CL_USER].object.clone();
     let features = features(lisp);
     let readtable = Value::object(Object::Readtable(Box::default()));
     let specials = [
@@ -455,7 +458,8 @@ impl Lisp {
     /// The symbol of a name in its package, exported unless it begins with `%`.
     fn home_symbol(&mut self, package: &str, name: &str) -> Symbol {
         let package = package.to_uppercase();
-        let id = self.packages.find(&package).unwrap_or_else(|| self.packages.make(&package));
+        let id =
+            self.packages.find(&package).unwrap_or_else(|| self.packages.make_locked(&package));
         let symbol = self.intern(id, &name.to_uppercase());
         if !name.starts_with('%') {
             self.packages.export(&self.symbols, id, symbol);

@@ -59,8 +59,8 @@ fn package_or_current(lisp: &Lisp, operator: &str, value: Option<&Value>) -> Out
     }
 }
 
-fn package_value(id: PackageId) -> Value {
-    Value::object(Object::Package(id))
+fn package_value(lisp: &Lisp, id: PackageId) -> Value {
+    lisp.packages[id].object.clone()
 }
 
 fn access_keyword(access: Access) -> Value {
@@ -102,7 +102,7 @@ pub static SYMBOLS: &[Native] = &[
     }),
     native("symbol-package", "symbol", "Its home package.", |lisp, a| {
         let home = lisp.symbols[symbol_of("symbol-package", &a[0])?].package;
-        Ok(home.map(package_value).unwrap_or_default())
+        Ok(home.map(|id| package_value(lisp, id)).unwrap_or_default())
     }),
     native("symbol-value", "symbol", "The value of its dynamic variable.", |lisp, a| {
         let name = symbol_of("symbol-value", &a[0])?;
@@ -181,7 +181,7 @@ pub static PACKAGES: &[Native] = &[
         }
         let name = designated_text(lisp, "find-package", &a[0])?;
         let found = lisp.packages.find_from(lisp.current_package(), &name);
-        Ok(found.map(package_value).unwrap_or_default())
+        Ok(found.map(|id| package_value(lisp, id)).unwrap_or_default())
     }),
     native("packagep", "object", "Whether it is a package.", |_, a| {
         Ok(Value::boolean(matches!(a[0].as_object(), Some(Object::Package(_)))))
@@ -198,13 +198,13 @@ pub static PACKAGES: &[Native] = &[
     }),
     native("package-use-list", "package", "The packages it uses.", |lisp, a| {
         let id = package_of(lisp, "package-use-list", &a[0])?;
-        let used = lisp.packages[id].uses.iter().map(|id| package_value(*id));
+        let used = lisp.packages[id].uses.iter().map(|id| package_value(lisp, *id));
         Ok(list(used.collect::<Vec<_>>()))
     }),
     native("package-used-by-list", "package", "The packages that use it.", |lisp, a| {
         let id = package_of(lisp, "package-used-by-list", &a[0])?;
         let users = lisp.packages.all().filter(|other| lisp.packages[*other].uses.contains(&id));
-        Ok(list(users.map(package_value).collect::<Vec<_>>()))
+        Ok(list(users.map(|id| package_value(lisp, id)).collect::<Vec<_>>()))
     }),
     native("package-shadowing-symbols", "package", "The names that win.", |lisp, a| {
         let id = package_of(lisp, "package-shadowing-symbols", &a[0])?;
@@ -212,7 +212,7 @@ pub static PACKAGES: &[Native] = &[
         Ok(list(names.collect::<Vec<_>>()))
     }),
     native("list-all-packages", "", "All packages.", |lisp, _| {
-        Ok(list(lisp.packages.all().map(package_value).collect::<Vec<_>>()))
+        Ok(list(lisp.packages.all().map(|id| package_value(lisp, id)).collect::<Vec<_>>()))
     }),
     native("make-package", "name &key nicknames use", "A new package.", |lisp, a| {
         let id = make_package(lisp, &a[0])?;
@@ -223,10 +223,22 @@ pub static PACKAGES: &[Native] = &[
                 _ => {}
             }
         }
-        Ok(package_value(id))
+        Ok(package_value(lisp, id))
     }),
     native("delete-package", "package", "Forgets a package.", |lisp, a| {
         let id = package_of(lisp, "delete-package", &a[0])?;
+        if !lisp.packages[id].alive {
+            return Ok(NIL);
+        }
+        let users = lisp.packages.all().find(|other| lisp.packages[*other].uses.contains(&id));
+        if let Some(user) = users {
+            let name = |id| lisp.packages[id].name.to_lowercase();
+            let text = format!("the package {} is used by {}", name(id), name(user));
+            let condition = Condition::new(symbol::PACKAGE_ERROR, text)
+                .with(symbol::KEY_PACKAGE, package_value(lisp, id))
+                .hint("unuse-package first");
+            return Err(condition.into());
+        }
         lisp.packages.delete(id);
         Ok(T)
     }),
@@ -272,6 +284,7 @@ pub static PACKAGES: &[Native] = &[
     native("export", "symbols &optional package", "Exports symbols.", |lisp, a| {
         let id = package_or_current(lisp, "export", a.get(1))?;
         for name in symbols_of("export", &a[0])? {
+            check_export(lisp, id, name)?;
             lisp.packages.export(&lisp.symbols, id, name);
         }
         Ok(T)
@@ -334,8 +347,9 @@ pub static PACKAGES: &[Native] = &[
     }),
     native("rung::%in-package", "name", "Sets the current package.", |lisp, a| {
         let id = package_of(lisp, "in-package", &a[0])?;
-        lisp.set_variable(symbol::CURRENT_PACKAGE, package_value(id));
-        Ok(package_value(id))
+        let package = package_value(lisp, id);
+        lisp.set_variable(symbol::CURRENT_PACKAGE, package.clone());
+        Ok(package)
     }),
     native("rung::%define-package", "name &rest options", "What defpackage does.", define_package),
     native("rung::%package-symbols", "package which", "The symbols of a package.", |lisp, a| {
@@ -362,7 +376,7 @@ pub static PACKAGES: &[Native] = &[
             let id = package_of(lisp, "add-package-local-nickname", &a[1])?;
             let here = package_or_current(lisp, "add-package-local-nickname", a.get(2))?;
             lisp.packages[here].local_nicknames.push((nickname.as_str().into(), id));
-            Ok(package_value(id))
+            Ok(package_value(lisp, id))
         },
     ),
 ];
@@ -417,6 +431,34 @@ fn check_conflicts(lisp: &Lisp, id: PackageId, used: PackageId) -> Outcome<()> {
     Ok(())
 }
 
+/// Only what is accessible is exported, and only where no user of the package sees another symbol
+/// of that name.
+fn check_export(lisp: &Lisp, id: PackageId, name: Symbol) -> Outcome<()> {
+    let text = lisp.name(name);
+    let package = || lisp.packages[id].name.to_lowercase();
+    let refused = |said: String, hint: &str| {
+        let condition = Condition::new(symbol::PACKAGE_ERROR, said);
+        Err(condition.with(symbol::KEY_PACKAGE, package_value(lisp, id)).hint(hint).into())
+    };
+    if lisp.packages.lookup(id, &text).is_none_or(|found| found.0 != name) {
+        let said = format!("export: {} is not accessible in {}", lisp.shown(name), package());
+        return refused(said, "import it first");
+    }
+    let other = |user: &PackageId| {
+        let used = lisp.packages[*user].uses.contains(&id);
+        let seen = lisp.packages.lookup(*user, &text).map(|found| found.0);
+        let shadows = seen.is_some_and(|seen| lisp.packages[*user].shadowing.contains(&seen));
+        used && seen.is_some_and(|seen| seen != name) && !shadows
+    };
+    if let Some(user) = lisp.packages.all().find(other) {
+        let user = lisp.packages[user].name.to_lowercase();
+        let said =
+            format!("export: {user} uses {} and has another {}", package(), lisp.shown(name));
+        return refused(said, "shadow the name there");
+    }
+    Ok(())
+}
+
 fn import(lisp: &mut Lisp, id: PackageId, name: Symbol) -> Outcome<()> {
     let text = lisp.name(name);
     match lisp.packages.lookup(id, &text) {
@@ -433,7 +475,8 @@ fn import(lisp: &mut Lisp, id: PackageId, name: Symbol) -> Outcome<()> {
     }
 }
 
-fn shadow(lisp: &mut Lisp, id: PackageId, name: &str) {
+/// Makes a symbol of the package's own that wins over those of used packages.
+pub(super) fn shadow(lisp: &mut Lisp, id: PackageId, name: &str) -> Symbol {
     let present = lisp.packages[id].present.get(name).map(|entry| entry.0);
     let own = present.unwrap_or_else(|| {
         let symbol = lisp.symbols.make(name, Some(id));
@@ -443,6 +486,7 @@ fn shadow(lisp: &mut Lisp, id: PackageId, name: &str) {
     if !lisp.packages[id].shadowing.contains(&own) {
         lisp.packages[id].shadowing.push(own);
     }
+    own
 }
 
 /// The options are lists `(:key . arguments)`.
@@ -472,7 +516,7 @@ fn define_package(lisp: &mut Lisp, a: &[Value]) -> Outcome {
             }
         }
     }
-    Ok(package_value(id))
+    Ok(package_value(lisp, id))
 }
 
 fn package_option(
@@ -512,7 +556,9 @@ fn package_option(
             _ => {
                 let text = designated_text(lisp, "defpackage", argument)?;
                 match option {
-                    symbol::KEY_SHADOW => shadow(lisp, id, &text),
+                    symbol::KEY_SHADOW => {
+                        shadow(lisp, id, &text);
+                    }
                     symbol::KEY_EXPORT => {
                         let name = lisp.intern(id, &text);
                         lisp.packages.export(&lisp.symbols, id, name);

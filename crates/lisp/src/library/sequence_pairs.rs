@@ -1,4 +1,4 @@
-//! Functions on two sequences with a range each: `replace`, `search`, `mismatch`.
+//! Functions on two or more sequences: `replace`, `search`, `mismatch`, `map-into`.
 
 use crate::condition::Outcome;
 use crate::lisp::Lisp;
@@ -7,6 +7,8 @@ use crate::symbol;
 use crate::value::{NIL, Value};
 
 use super::sequence_parts::{Comparer, Key, bounds, elements, length, store};
+use super::sequences::each;
+use super::{arrays, fill_pointers};
 
 const TWO_RANGES: [symbol::Symbol; 7] = [
     symbol::KEY_START1,
@@ -107,4 +109,32 @@ pub(super) fn mismatch(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         }
     }
     Ok(NIL)
+}
+
+/// `(map-into result function sequence...)`.
+pub(super) fn map_into(lisp: &mut Lisp, a: &[Value]) -> Outcome {
+    // A fill pointer is set to how many results there are, and does not bound them.
+    let pointer = fill_pointers::fill_pointer_of(&a[0]);
+    if pointer.is_some() {
+        let room = arrays::dimensions("map-into", &a[0])?.iter().product();
+        fill_pointers::set_fill_pointer("map-into", &a[0], room)?;
+    }
+    let count = length("map-into", &a[0])?;
+    let mut results = Vec::new();
+    if a.len() == 2 {
+        for _ in 0..count {
+            results.push(lisp.call(&a[1], &[])?);
+        }
+    } else {
+        each(lisp, "map-into", &a[1..], &mut |value| {
+            results.push(value.clone());
+            (results.len() >= count).then_some(NIL)
+        })?;
+    }
+    results.truncate(count);
+    store("map-into", &a[0], 0, &results)?;
+    if pointer.is_some() {
+        fill_pointers::set_fill_pointer("map-into", &a[0], results.len())?;
+    }
+    Ok(a[0].clone())
 }

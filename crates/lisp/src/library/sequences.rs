@@ -9,7 +9,7 @@ use crate::value::{NIL, Value, list};
 
 use super::arrays;
 use super::memory::{PAIR, copies, room};
-use super::sequence_pairs::{mismatch, replace, search};
+use super::sequence_pairs::{map_into, mismatch, replace, search};
 use super::sequence_parts::{
     Form, Key, Selection, bounds, elements, length, like, list_elements, part, store, string_of,
 };
@@ -433,7 +433,7 @@ fn fill(lisp: &mut Lisp, a: &[Value]) -> Outcome {
 }
 
 /// Calls a function on the first elements, the second ones, ... and stops when `stop` says so.
-fn each(
+pub(super) fn each(
     lisp: &mut Lisp,
     operator: &str,
     a: &[Value],
@@ -462,24 +462,6 @@ fn map(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         None
     })?;
     if a[0].is_nil() { Ok(NIL) } else { of_type(lisp, &a[0], results) }
-}
-
-fn map_into(lisp: &mut Lisp, a: &[Value]) -> Outcome {
-    let count = length("map-into", &a[0])?;
-    let mut results = Vec::new();
-    if a.len() == 2 {
-        for _ in 0..count {
-            results.push(lisp.call(&a[1], &[])?);
-        }
-    } else {
-        each(lisp, "map-into", &a[1..], &mut |value| {
-            results.push(value.clone());
-            (results.len() >= count).then_some(NIL)
-        })?;
-    }
-    results.truncate(count);
-    store("map-into", &a[0], 0, &results)?;
-    Ok(a[0].clone())
 }
 
 fn reduce(lisp: &mut Lisp, a: &[Value]) -> Outcome {

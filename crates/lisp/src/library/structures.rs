@@ -1,7 +1,7 @@
 //! Structures (chapter 8): what `defstruct` in `lisp/structures.lisp` is built on.
 
 use crate::class::{ClassKind, Definition};
-use crate::condition::{Escape, Outcome};
+use crate::condition::{Condition, Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::object::{Instance, Object};
@@ -9,6 +9,7 @@ use crate::symbol::{self, Symbol};
 use crate::value::{Value, list};
 
 use super::classes::{define_class, slot_definition};
+use super::locks::Way;
 
 fn instance(value: &Value) -> Option<&Instance> {
     if let Some(Object::Instance(instance)) = value.as_object() { Some(instance) } else { None }
@@ -29,6 +30,7 @@ pub static STRUCTURES: &[Native] = &[
             let Some(name) = a[0].as_symbol() else {
                 return Err(Escape::wrong_type("defstruct", symbol::SYMBOL, &a[0]));
             };
+            lisp.name_to_define(name, Way::Keep)?;
             let parents = a[1].as_symbol().filter(|parent| *parent != symbol::NIL);
             let own = a[2].elements().map(|slot| slot_definition(&slot)).collect();
             let parents = parents.into_iter().collect::<Vec<_>>();
@@ -39,7 +41,12 @@ pub static STRUCTURES: &[Native] = &[
             let printer = a.get(3).cloned().unwrap_or_default();
             let definition =
                 Definition { parents, slots: own, report: printer, ..Definition::default() };
+            let old = lisp.class(name).map(|class| class.slot_names());
             define_class(lisp, name, ClassKind::Structure, definition)?;
+            let now = lisp.class(name).map(|class| class.slot_names());
+            if old.is_some() && old != now {
+                warn_of_slots(lisp, name)?;
+            }
             Ok(a[0].clone())
         },
     ),
@@ -76,6 +83,14 @@ pub static STRUCTURES: &[Native] = &[
         None => Err(Escape::wrong_type("copy-structure", symbol::STRUCTURE_OBJECT, &a[0])),
     }),
 ];
+
+/// A `style-warning`: instances that live keep the slots they were made with.
+fn warn_of_slots(lisp: &mut Lisp, name: Symbol) -> Outcome<()> {
+    let text = format!("defstruct: {} is defined again with other slots", lisp.shown(name));
+    let warning = Condition::new(symbol::STYLE_WARNING, text).into_value();
+    lisp.call(&Value::symbol(symbol::WARN), &[warning])?;
+    Ok(())
+}
 
 /// The instance and the slot's index, when the object has the class or one below it.
 fn checked<'v>(lisp: &Lisp, a: &'v [Value]) -> Outcome<(&'v Instance, usize)> {

@@ -419,10 +419,12 @@ pub static TYPES: &[Native] = &[
         expanded(lisp, &a[0])
     }),
     native("rung::%define-type", "name expander", "What deftype does.", |lisp, a| {
-        if let Some(name) = a[0].as_symbol() {
-            lisp.types.insert(name, a[1].clone());
-        }
-        Ok(a[0].clone())
+        let Some(name) = a[0].as_symbol() else {
+            return Err(Escape::wrong_type("deftype", symbol::SYMBOL, &a[0]));
+        };
+        let name = lisp.name_to_define(name, super::locks::Way::Shadow)?;
+        lisp.types.insert(name, a[1].clone());
+        Ok(Value::symbol(name))
     }),
     native("rung::%constant-p", "symbol", "Whether a variable is constant.", |lisp, a| {
         let constant = a[0].as_symbol().map(|name| lisp.symbols[name].kind);
