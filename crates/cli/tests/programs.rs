@@ -133,6 +133,19 @@ fn deep_recursion_is_a_condition() {
 }
 
 #[test]
+fn a_limit_of_the_heap_ends_a_program_that_grows_without_end() {
+    let grown = run(&["--heap=64M", "-e", "(let ((x nil)) (loop (push (list 1) x)))"]);
+    assert_eq!(grown.code, Some(1));
+    assert!(
+        grown.err.contains("the heap has reached its limit of 67108864 bytes"),
+        "{}",
+        grown.err
+    );
+    let sizes = run(&["--heap=much", "-e", "1"]);
+    assert!(sizes.err.contains("expected a size such as 512M"), "{}", sizes.err);
+}
+
+#[test]
 fn messages_have_a_short_and_a_json_form() {
     let folder = Folder::new();
     folder.file("p.lisp", "\n(car 5)\n");

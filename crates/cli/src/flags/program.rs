@@ -147,8 +147,8 @@ pub const FLAGS: &[Flag] = &[
         commands: RUNNING,
         summary: "bytes that Lisp's objects may take: 512M, 4G",
         detail: &[
-            "Beyond it a condition of type storage-condition. Packed arrays are not counted.",
-            "Without it there is no limit.",
+            "Beyond it a condition of type storage-condition; without it no limit.",
+            "Packed arrays are not counted.",
         ],
         apply: |request, given, origin| {
             let bytes =

@@ -365,7 +365,7 @@ fn define_variables(lisp: &mut Lisp, (input, output, error_output, terminals): S
         ("lambda-list-keywords", list(sections.map(Value::symbol))),
         ("most-positive-fixnum", Value::Fixnum(i64::MAX)),
         ("most-negative-fixnum", Value::Fixnum(i64::MIN)),
-        ("internal-time-units-per-second", Value::Fixnum(1000)),
+        ("internal-time-units-per-second", Value::Fixnum(1_000_000)),
         ("array-rank-limit", Value::Fixnum(64)),
         ("array-dimension-limit", Value::Fixnum(1 << 62)),
         ("array-total-size-limit", Value::Fixnum(1 << 62)),

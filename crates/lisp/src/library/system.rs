@@ -56,16 +56,16 @@ pub static SYSTEM: &[Native] = &[
         provide(lisp, &name);
         Ok(T)
     }),
-    native("get-internal-real-time", "", "Milliseconds since some moment.", |_, _| {
-        Ok(Value::Fixnum(since_epoch().as_millis() as i64))
+    native("get-internal-real-time", "", "Microseconds since some moment.", |_, _| {
+        Ok(Value::Fixnum(since_epoch().as_micros() as i64))
     }),
     native(
         "get-internal-run-time",
         "",
-        "Milliseconds that the processor has worked.",
+        "Microseconds that the processor has worked.",
         |lisp, _| {
             let worked = processor_time().unwrap_or_else(|| lisp.started.elapsed());
-            Ok(Value::Fixnum(worked.as_millis() as i64))
+            Ok(Value::Fixnum(worked.as_micros() as i64))
         },
     ),
     native("get-universal-time", "", "Seconds since 1900.", |_, _| {
