@@ -10,7 +10,6 @@ use crate::screen::{Level, Place, Report};
 use crate::{STACK, failure, screen};
 use rung::{Options, Session, Value};
 use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Settings};
-use rung_lisp::object::Object;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
 use rung_ops::costs::Costs;

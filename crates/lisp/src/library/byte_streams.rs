@@ -124,7 +124,7 @@ fn read_bulk(lisp: &mut Lisp, a: &[Value]) -> Outcome {
         });
     } else {
         let numbers = bytes[..count].chunks_exact(width).map(|bytes| whole.decode(bytes));
-        store(&mut *packed.target(), start, numbers)?;
+        store(&mut packed.target(), start, numbers)?;
     }
     Ok(Value::size(done))
 }

@@ -90,7 +90,9 @@ impl Request {
                 IfMissing::Error => return Err(failed(error)),
                 IfMissing::Create => drop(created(path).map_err(failed)?),
             },
-            found => drop(found.map_err(failed)?),
+            found => {
+                found.map_err(failed)?;
+            }
         }
         Ok(self.stream(path, StreamKind::Closed, None))
     }
