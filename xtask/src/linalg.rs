@@ -156,7 +156,7 @@ fn section(out: &mut String, op: &Op) {
     if !op.errors.is_empty() {
         line("- errors:".into());
     }
-    for Mistake { kind, when, hint, .. } in op.errors {
+    for Mistake { kind, when, hint, .. } in op.errors.iter().copied().flatten() {
         let hint = if hint.is_empty() { String::new() } else { format!("; hint: {hint}") };
         line(format!("    - `{}`: {when}{hint}", type_name(*kind)));
     }

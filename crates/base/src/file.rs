@@ -79,7 +79,11 @@ impl Replacement {
         if let Some(kept) = kept {
             fs::rename(&self.target, kept)?;
         }
-        fs::rename(&self.part.path, &self.target)
+        fs::rename(&self.part.path, &self.target).inspect_err(|_| {
+            if let Some(kept) = kept {
+                let _ = fs::rename(kept, &self.target);
+            }
+        })
     }
 }
 

@@ -315,3 +315,34 @@ fn quit_ran_clean_ups_with_abort_too() {
         assert_eq!(output.text(), expected, "{call}");
     }
 }
+
+/// `(mod N)` of the least fixnum ended in a panic, `(unsigned-byte -8)` gave bytes.
+#[test]
+fn an_element_type_without_numbers_in_files_is_refused() {
+    let path = fresh_path("elements");
+    std::fs::write(&path, [0; 8]).unwrap();
+    let opened = |kind: &str| {
+        values(&format!(
+            "(handler-case (with-open-file (s {path:?} :element-type '{kind}) (stream-element-type s))
+               (type-error () :refused))"
+        ))
+    };
+    for (kind, expected) in [
+        ("unsigned-byte", "(UNSIGNED-BYTE 8)"),
+        ("(unsigned-byte *)", "(UNSIGNED-BYTE 8)"),
+        ("(mod 256)", "(UNSIGNED-BYTE 8)"),
+        ("(mod 257)", "(UNSIGNED-BYTE 16)"),
+        ("(integer -1 127)", "(SIGNED-BYTE 8)"),
+        ("(integer -129 0)", "(SIGNED-BYTE 16)"),
+        ("(mod 0)", ":REFUSED"),
+        ("(mod -9223372036854775808)", ":REFUSED"),
+        ("(integer 0 *)", ":REFUSED"),
+        ("(unsigned-byte 0)", ":REFUSED"),
+        ("(unsigned-byte -8)", ":REFUSED"),
+        ("(unsigned-byte 24)", ":REFUSED"),
+        ("float", ":REFUSED"),
+    ] {
+        assert_eq!(opened(kind), expected, "{kind}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}

@@ -200,7 +200,7 @@ pub const FILTERS: Op = Op {
         array("filters", "a row of weights for each band"),
         array("centres", "the middle of each band, in Hz"),
     ],
-    errors: mistakes::FILTERS,
+    errors: &[mistakes::FILTERS],
     prepare: prepare_filters,
     rungs: Rungs::none("a table that is computed once, in double-float"),
     samples: trial::filters,

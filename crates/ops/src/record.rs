@@ -77,8 +77,8 @@ pub struct Op {
     pub user: Option<&'static UserKernel>,
     /// The results by name, where a front end hands them out one by one.
     pub results: &'static [Named],
-    /// The mistakes that a call of it may make.
-    pub errors: &'static [Mistake],
+    /// The mistakes that a call of it may make, those that several operations share in groups.
+    pub errors: &'static [&'static [Mistake]],
     /// How a shell offers it.
     pub command: Option<&'static Command>,
 }

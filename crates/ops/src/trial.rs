@@ -89,7 +89,7 @@ pub fn all_are_complete(solver: &Solver) {
             assert!(!parameter.text.is_empty(), "{} {}", op.name(), parameter.name);
         }
         assert!(!op.errors.is_empty(), "{}: its mistakes have names", op.name());
-        op.errors.iter().for_each(|mistake| is_made(op, mistake));
+        op.errors.iter().copied().flatten().for_each(|mistake| is_made(op, mistake));
     }
 }
 

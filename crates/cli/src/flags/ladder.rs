@@ -174,9 +174,7 @@ pub const FLAGS: &[Flag] = &[
         summary: "bytes of arrays that may stay on the device: 512M, 4G",
         detail: &["Without it a quarter of the device's memory."],
         apply: |request, given, origin| {
-            let bytes =
-                size_of(given.text()).ok_or_else(|| format!("{SIZES}, got {:?}", given.text()))?;
-            request.settings.device_memory.set(Some(bytes), origin);
+            request.settings.device_memory.set(Some(bytes_of(given.text())?), origin);
             Ok(())
         },
         show: Some(|request| {
@@ -299,11 +297,16 @@ pub const NUMBERS: &[Flag] = &[
     },
 ];
 
-pub(super) const SIZES: &str = "expected a size such as 512M or 1.5G, 4096T at most";
+const SIZES: &str = "expected a size such as 512M or 1.5G, 4096T at most";
+
+/// The bytes of a size, or why it is none.
+pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
+    size_of(text).ok_or_else(|| format!("{SIZES}, got {text:?}"))
+}
 
 /// `512M`, `1.5G`: bytes, or 2^10, 2^20, 2^30 or 2^40 of them, up to 2^52, below which a double
 /// holds every number.
-pub(super) fn size_of(text: &str) -> Option<u64> {
+fn size_of(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
         "" => 0,

@@ -1,6 +1,6 @@
 //! Flags about the program: what is evaluated, in which package, within which limits.
 
-use super::ladder::{SIZES, size_of};
+use super::ladder::bytes_of;
 use super::{FLAG, Flag, Group, Takes, show_switch};
 use std::path::PathBuf;
 
@@ -151,8 +151,7 @@ pub const FLAGS: &[Flag] = &[
             "Packed arrays are not counted.",
         ],
         apply: |request, given, origin| {
-            let bytes =
-                size_of(given.text()).ok_or_else(|| format!("{SIZES}, got {:?}", given.text()))?;
+            let bytes = bytes_of(given.text())?;
             request.heap.set(Some(usize::try_from(bytes).unwrap_or(usize::MAX)), origin);
             Ok(())
         },

@@ -177,27 +177,8 @@ fn elements_of(lisp: &mut Lisp, kind: &Value) -> Outcome<Option<Whole>> {
         Some(_) => kind.elements().collect::<Vec<_>>(),
         None => vec![kind.clone()],
     };
-    let bits = parts.get(1).and_then(Value::as_index);
-    let (bits, signed) = match parts[0].as_symbol() {
-        Some(symbol::UNSIGNED_BYTE) => (bits.unwrap_or(8), false),
-        Some(symbol::SIGNED_BYTE) => (bits.unwrap_or(8), true),
-        Some(symbol::BIT) => (1, false),
-        Some(symbol::INTEGER) if parts.len() == 1 => (8, false),
-        Some(symbol::INTEGER) => match (&parts[1], parts.get(2)) {
-            (Value::Fixnum(low), Some(Value::Fixnum(high))) => range_bits(*low, *high),
-            _ => return Err(refused()),
-        },
-        Some(symbol::MOD) => match &parts[1..] {
-            [Value::Fixnum(end)] => range_bits(0, end - 1),
-            _ => return Err(refused()),
-        },
-        Some(name) if lisp.keyword("DEFAULT").is_symbol(name) => return Ok(None),
-        _ => {
-            let character = Value::symbol(symbol::CHARACTER);
-            let subtypep = lisp.intern(crate::package::CL, "SUBTYPEP");
-            let is_text = lisp.call(&Value::symbol(subtypep), &[kind.clone(), character])?;
-            return if is_text.truth() { Ok(None) } else { Err(refused()) };
-        }
+    let Some((bits, signed)) = bits_of(&parts) else {
+        return if is_text(lisp, kind)? { Ok(None) } else { Err(refused()) };
     };
     let width = match bits {
         1..=8 => 1,
@@ -207,6 +188,35 @@ fn elements_of(lisp: &mut Lisp, kind: &Value) -> Outcome<Option<Whole>> {
         _ => return Err(refused()),
     };
     Ok(Some(Whole { width, signed, big: false }))
+}
+
+/// Whether an element type is one of characters.
+fn is_text(lisp: &mut Lisp, kind: &Value) -> Outcome<bool> {
+    if kind.as_symbol().is_some_and(|name| lisp.keyword("DEFAULT").is_symbol(name)) {
+        return Ok(true);
+    }
+    let subtypep = Value::symbol(lisp.intern(crate::package::CL, "SUBTYPEP"));
+    let character = Value::symbol(symbol::CHARACTER);
+    Ok(lisp.call(&subtypep, &[kind.clone(), character])?.truth())
+}
+
+/// The bits of a type of integers, and whether it has signs; no bits where files have no such integers.
+fn bits_of(parts: &[Value]) -> Option<(usize, bool)> {
+    let bits = match parts.get(1) {
+        Some(bits) if bits.as_symbol().is_none() => bits.as_index().unwrap_or(0),
+        // No number, or `*`: a byte.
+        _ => 8,
+    };
+    Some(match (parts[0].as_symbol()?, &parts[1..]) {
+        (symbol::UNSIGNED_BYTE, _) => (bits, false),
+        (symbol::SIGNED_BYTE, _) => (bits, true),
+        (symbol::BIT, _) => (1, false),
+        (symbol::INTEGER, []) => (8, false),
+        (symbol::INTEGER, [Value::Fixnum(low), Value::Fixnum(high)]) => range_bits(*low, *high),
+        (symbol::MOD, [Value::Fixnum(end @ 1..)]) => range_bits(0, end - 1),
+        (symbol::INTEGER | symbol::MOD, _) => (0, false),
+        _ => return None,
+    })
 }
 
 /// The bits that a range takes, of those that files have.

@@ -1,6 +1,7 @@
 //! Whether there is room for what a program asks for. A size that a program gives is checked
 //! here before anything of that size is made, so that it ends in a `storage-condition` and not
-//! in the end of the process. What grows step by step is not checked.
+//! in the end of the process. What grows step by step is bounded by `--heap`,
+//! where it is given.
 
 use crate::condition::{Escape, Outcome};
 use crate::symbol;

@@ -109,8 +109,8 @@ const LENGTH: Mistake =
         by("kaldi", 500, &[("lengths", build(&[1], |_| 501.0))])
     });
 
-pub const SPECTROGRAM: &[Mistake] = &[
-    BAD_SHAPE,
+/// Of every function that reads samples by rules.
+const RULES: &[Mistake] = &[
     NOT_FINITE,
     NO_SCALE,
     NO_RATE,
@@ -122,29 +122,16 @@ pub const SPECTROGRAM: &[Mistake] = &[
     CENTRED,
     EXACT_POINTS,
     MELT_METHOD,
-    FEW,
-    OF_WHISPER,
-    TOO_LONG,
-    LENGTHS,
-    LENGTH,
 ];
 
-pub const CEPSTRA: &[Mistake] = &[
-    BAD_SHAPE,
-    NOT_FINITE,
-    NO_SCALE,
-    NO_RATE,
-    NO_PRESET,
-    OTHER_RATE,
-    OUTSIDE,
-    UNFIT,
-    TWICE,
-    CENTRED,
-    EXACT_POINTS,
-    MELT_METHOD,
-    FEW,
-    LENGTHS,
-    LENGTH,
+/// And of those that take whole signals.
+const WHOLE: &[Mistake] = &[BAD_SHAPE, FEW, LENGTHS, LENGTH];
+
+pub const SPECTROGRAM: &[&[Mistake]] = &[RULES, WHOLE, &[OF_WHISPER, TOO_LONG]];
+
+pub const CEPSTRA: &[&[Mistake]] = &[RULES, WHOLE, OF_CEPSTRA];
+
+const OF_CEPSTRA: &[Mistake] = &[
     mistake(ErrorKind::Argument, "a preset of Whisper, which has no cepstra", "", || {
         by("whisper-80", 500, &[])
     }),
@@ -159,18 +146,9 @@ pub const CEPSTRA: &[Mistake] = &[
     ),
 ];
 
-pub const STREAM: &[Mistake] = &[
-    NOT_FINITE,
-    NO_SCALE,
-    NO_RATE,
-    NO_PRESET,
-    OTHER_RATE,
-    OUTSIDE,
-    UNFIT,
-    TWICE,
-    CENTRED,
-    EXACT_POINTS,
-    MELT_METHOD,
+pub const STREAM: &[&[Mistake]] = &[RULES, OF_STREAM];
+
+const OF_STREAM: &[Mistake] = &[
     mistake(ErrorKind::Argument, "clamp by a preset that is not Whisper's", "", || {
         by("kaldi", 500, &[("clamp", word("window"))])
     }),

@@ -36,7 +36,7 @@ pub const FPS: Op = Op {
         number("covering-radius", "no point is farther than this from the samples"),
     ],
     types: ALL,
-    errors: crate::mistakes::FPS,
+    errors: &[crate::mistakes::FPS],
     prepare,
     rungs: Rungs::with_device(
         Definition::Several(operand::portable::<Sampling>),

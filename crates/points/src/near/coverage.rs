@@ -31,7 +31,7 @@ pub const COVERAGE: Op = Op {
         number("covering-radius", "the greatest distance"),
         number("mean-distance", "the mean distance"),
     ],
-    errors: crate::mistakes::COVERAGE,
+    errors: &[crate::mistakes::COVERAGE],
     prepare,
     rungs: Rungs::processor(
         Definition::Several(operand::portable::<Covering>),

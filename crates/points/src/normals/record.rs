@@ -37,7 +37,7 @@ pub const NORMALS: Op = Op {
         array("curvature", "the part of the spread along each, 0 on a plane, at most 1/3: (n)"),
     ],
     types: ALL,
-    errors: crate::mistakes::NORMALS,
+    errors: &[crate::mistakes::NORMALS],
     prepare,
     rungs: Rungs::processor(
         Definition::Several(operand::portable::<Normals>),

@@ -33,7 +33,7 @@ pub const VOXELS: Op = Op {
         array("rows", "the row of each point's mean: (n)"),
     ],
     types: ALL,
-    errors: crate::mistakes::VOXELS,
+    errors: &[crate::mistakes::VOXELS],
     prepare,
     rungs: Rungs {
         portable: Definition::Several(portable),
