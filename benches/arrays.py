@@ -54,17 +54,28 @@ def lisp_program(cases):
     return "\n".join(parts)
 
 
-def ours(cases, threads):
+def ours(cases, threads, flags=()):
+    if not cases:
+        return {}
     with tempfile.NamedTemporaryFile("w", suffix=".lisp") as program:
         program.write(lisp_program(cases))
         program.flush()
         environment = dict(os.environ, RUNG_THREADS=str(threads))
-        command = [os.environ["RUNG"], program.name]
+        command = [os.environ["RUNG"], *flags, program.name]
         run = subprocess.run(command, env=environment, capture_output=True, text=True)
     if run.stderr:
         print(run.stderr, file=sys.stderr)
     lines = [line.rsplit(" ", 1) for line in run.stdout.splitlines()]
     return {name: float(time) for name, time in lines}
+
+
+def timed(cases, threads):
+    """Nanoseconds of ours by case and by how it is run."""
+    walks = [case for case in cases if case.walk]
+    times = {"walk": ours(walks, threads, ("--portable",)), "ours": {}}
+    for flags in sorted({case.flags for case in cases}):
+        times["ours"] |= ours([case for case in cases if case.flags == flags], threads, flags)
+    return times
 
 
 def theirs(cases, threads):
@@ -83,30 +94,25 @@ def peer(names):
 
     from arrays_cases import python_names
 
-    times = {}
-    for case in (case for case in CASES if case.name in names):
-        scope = dict(python_names())
-        for name, operand in case.operands:
-            scope[name] = operand.numpy()
-        code = compile(case.python, case.name, "eval")
-        run = eval(f"lambda: ({case.python})", scope)
+    def once(run, count):
+        start = time.perf_counter_ns()
+        for _ in range(count):
+            run()
+        return time.perf_counter_ns() - start
+
+    def median(run):
         run()
         count = 1
-        while True:
-            start = time.perf_counter_ns()
-            for _ in range(count):
-                run()
-            if time.perf_counter_ns() - start > SPAN:
-                break
+        while once(run, count) <= SPAN:
             count *= 2
-        samples = []
-        for _ in range(REPEATS):
-            start = time.perf_counter_ns()
-            for _ in range(count):
-                run()
-            samples.append((time.perf_counter_ns() - start) / count)
-        times[case.name] = statistics.median(samples)
-        del code
+        return statistics.median(once(run, count) / count for _ in range(REPEATS))
+
+    names_of_all = python_names()
+    times = {}
+    for case in (case for case in CASES if case.name in names):
+        scope = names_of_all | {name: operand.numpy() for name, operand in case.operands}
+        for what, text in case.peers().items():
+            times.setdefault(what, {})[case.name] = median(eval(f"lambda: ({text})", scope))
     print(json.dumps(times))
 
 
@@ -117,27 +123,53 @@ def shown(nanoseconds):
     return f"{nanoseconds:.0f} ns"
 
 
+# What stands beside ours and NumPy's: how a ratio to it is told.
+BESIDE = {
+    "library": "Debian's OpenBLAS {time} ({ratio:.2f})",
+    "bound": "{share:.0f} % of only {verb}",
+    "walk": "one at a time {time} ({ratio:.1f})",
+}
+VERBS = {"read": "reading", "copy": "copying"}
+
+
+def row_of(case, medians):
+    """The cells of a case, and the ratios to NumPy and to OpenBLAS."""
+    if "ours" not in medians:
+        return [case.name, "failed", shown(medians["peer"]), "", ""], {}
+    mine = medians["ours"]
+    ratios = {what: time / mine for what, time in medians.items()}
+    notes = [case.rate(mine)]
+    for what, text in BESIDE.items():
+        if what in medians:
+            notes.append(text.format(time=shown(medians[what]), ratio=ratios[what],
+                                     share=100 * ratios[what], verb=VERBS.get(case.bound)))
+    cells = [case.name, shown(mine), shown(medians["peer"]), f"{ratios['peer']:.2f}", "; ".join(filter(None, notes))]
+    return cells, ratios
+
+
+def summary(ratios):
+    """Median and least of the ratios to each peer."""
+    lines = []
+    for what, name in (("peer", "Median ratio"), ("library", "Beside Debian's OpenBLAS: median")):
+        found = [r[what] for r in ratios if what in r]
+        if found:
+            lines.append(f"{name} {statistics.median(found):.2f}, least {min(found):.2f}.")
+    return "\n" + " ".join(lines)
+
+
 def tables(cases, threads, count):
-    passes = [(ours(cases, threads), theirs(cases, threads)) for _ in range(count)]
+    passes = [timed(cases, threads) | theirs(cases, threads) for _ in range(count)]
     out = []
     for group, words in GROUPS.items():
         rows = []
         for case in (case for case in cases if case.group == group):
-            mine = [p[0][case.name] for p in passes if case.name in p[0]]
-            other = [p[1][case.name] for p in passes]
-            if not mine:
-                rows.append((case.name, "failed", shown(statistics.median(other)), "", ""))
-                continue
-            one, two = statistics.median(mine), statistics.median(other)
-            note = case.rate(one)
-            rows.append((case.name, shown(one), shown(two), f"{two / one:.2f}", note))
+            samples = {what: [p[what][case.name] for p in passes if case.name in p[what]] for what in passes[0]}
+            rows.append(row_of(case, {what: statistics.median(s) for what, s in samples.items() if s}))
         if rows:
             out.append(f"\n### {words}, {threads} thread{'s' if threads > 1 else ''}\n")
             out.append("| case | Rung | NumPy, SciPy | ratio | |\n| ---: | ---: | ---: | ---: | ---: |")
-            out.extend("| " + " | ".join(row) + " |" for row in rows)
-            ratios = [float(row[3]) for row in rows if row[3]]
-            if ratios:
-                out.append(f"\nMedian ratio {statistics.median(ratios):.2f}, least {min(ratios):.2f}.")
+            out.extend("| " + " | ".join(cells) + " |" for cells, _ in rows)
+            out.append(summary([ratios for _, ratios in rows]))
     return "\n".join(out)
 
 

@@ -1,9 +1,11 @@
 """The cases of benches/arrays: operands, a Lisp form and the Python expression that means the same."""
 
+import ctypes
 from dataclasses import dataclass
 
 GROUPS = {
     "product": "Matrix products",
+    "narrow": "Products with `--precision=bf16`",
     "vector": "Matrix times vector",
     "elementwise": "Element by element, 1.5 M elements",
     "broadcast": "Broadcasting and views",
@@ -61,6 +63,19 @@ class Operand:
 
 
 @dataclass
+class Quantized:
+    """Another operand as blocks of Q8_0."""
+
+    name: str
+
+    def lisp(self):
+        return f"(rung:quantize {self.name})"
+
+    def numpy(self):
+        return None
+
+
+@dataclass
 class Case:
     group: str
     name: str
@@ -69,14 +84,87 @@ class Case:
     python: str
     flops: float = 0
     bytes: float = 0
+    # The operation that only moves as many bytes: "read" or "copy".
+    bound: str = ""
+    # The same by Debian's OpenBLAS itself, in Python.
+    library: str = ""
+    # Whether ours is also run by the definition alone, one element after another.
+    walk: bool = False
+    # Flags of ours.
+    flags: tuple = ()
 
     def rate(self, nanoseconds):
-        """What share of work a second the time means."""
+        """How much work a second the time means."""
         if self.flops:
             return f"{self.flops / nanoseconds:.1f} GFLOP/s"
         if self.bytes:
             return f"{self.bytes / nanoseconds:.1f} GB/s"
         return ""
+
+    def peers(self):
+        """Every Python expression that is timed beside ours, by what it is."""
+        found = {"peer": self.python}
+        if self.library:
+            found["library"] = self.library
+        if self.bound:
+            found["bound"] = {"read": f"read({self.bytes:.0f})", "copy": f"move({self.bytes / 2:.0f})"}[self.bound]
+        return found
+
+
+class OpenBlas:
+    """Debian's OpenBLAS, called without NumPy: packed operands, a new result for each call."""
+
+    ROW_MAJOR, PLAIN = 101, 111
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libopenblas.so.0")
+
+    def scalars(self, array):
+        """The letter of a type and its one and zero."""
+        letter, number = {"float32": ("s", ctypes.c_float), "float64": ("d", ctypes.c_double)}[array.dtype.name]
+        return letter, number(1), number(0)
+
+    def product(self, a, b):
+        import numpy
+
+        (m, k), n = a.shape, b.shape[1]
+        letter, one, zero = self.scalars(a)
+        out = numpy.empty((m, n), a.dtype)
+        getattr(self.library, f"cblas_{letter}gemm")(
+            self.ROW_MAJOR, self.PLAIN, self.PLAIN, m, n, k, one, ctypes.c_void_p(a.ctypes.data), k,
+            ctypes.c_void_p(b.ctypes.data), n, zero, ctypes.c_void_p(out.ctypes.data), n)
+        return out
+
+    def stack(self, a, b):
+        return [self.product(x, y) for x, y in zip(a, b)]
+
+    def matvec(self, a, x, transposed=False):
+        import numpy
+
+        m, n = a.shape
+        letter, one, zero = self.scalars(a)
+        out = numpy.empty(n if transposed else m, a.dtype)
+        getattr(self.library, f"cblas_{letter}gemv")(
+            self.ROW_MAJOR, self.PLAIN + transposed, m, n, one, ctypes.c_void_p(a.ctypes.data), n,
+            ctypes.c_void_p(x.ctypes.data), 1, zero, ctypes.c_void_p(out.ctypes.data), 1)
+        return out
+
+    def read(self, bytes, kept={}):
+        """The sum of magnitudes of so many bytes of singles, which their reading takes longest of."""
+        import numpy
+
+        if bytes not in kept:
+            kept[bytes] = numpy.ones(bytes // 4, numpy.float32)
+        self.library.cblas_sasum(bytes // 4, ctypes.c_void_p(kept[bytes].ctypes.data), 1)
+
+
+def move(bytes, kept={}):
+    """Copies so many bytes into an array that was written before."""
+    import numpy
+
+    if bytes not in kept:
+        kept[bytes] = numpy.ones(bytes, numpy.uint8), numpy.ones(bytes, numpy.uint8)
+    numpy.copyto(*kept[bytes])
 
 
 def python_names():
@@ -84,7 +172,9 @@ def python_names():
     import scipy.linalg
     import scipy.special
 
-    return {"np": numpy, "special": scipy.special, "linalg": scipy.linalg}
+    blas = OpenBlas()
+    return {"np": numpy, "special": scipy.special, "linalg": scipy.linalg,
+            "blas": blas, "read": blas.read, "move": move}
 
 
 CASES = []
@@ -100,21 +190,32 @@ WIDTH = {"f32": 4, "f64": 8, "i64": 8}
 for t in ("f32", "f64"):
     for n in (16, 24, 32, 64, 96, 128, 192, 256, 512, 1024, 2048):
         ab = [("a", Operand((n, n), t)), ("b", Operand((n, n), t))]
-        case("product", f"{n}x{n}-{t}", ab, "(la:matmul a b)", "a @ b", flops=2 * n**3)
+        case("product", f"{n}x{n}-{t}", ab, "(la:matmul a b)", "a @ b",
+             flops=2 * n**3, library="blas.product(a, b)" if n >= 64 else "")
     for label, m, k, n in (("tall", 4096, 64, 64), ("wide", 64, 64, 4096), ("thin", 64, 4096, 64)):
         ab = [("a", Operand((m, k), t)), ("b", Operand((k, n), t))]
-        case("product", f"{label}-{m}-{k}-{n}-{t}", ab, "(la:matmul a b)", "a @ b", flops=2 * m * k * n)
+        case("product", f"{label}-{m}-{k}-{n}-{t}", ab, "(la:matmul a b)", "a @ b",
+             flops=2 * m * k * n, library="blas.product(a, b)")
     for batch, n in ((12, 256), (64, 64), (256, 8)):
         ab = [("a", Operand((batch, n, n), t)), ("b", Operand((batch, n, n), t))]
-        case("product", f"stack-{batch}x{n}-{t}", ab, "(la:matmul a b)", "a @ b", flops=2 * batch * n**3)
+        case("product", f"stack-{batch}x{n}-{t}", ab, "(la:matmul a b)", "a @ b",
+             flops=2 * batch * n**3, library="blas.stack(a, b)" if n >= 64 else "")
+for n in (256, 512, 1024):
+    ab = [("a", Operand((n, n), "f32")), ("b", Operand((n, n), "f32"))]
+    case("narrow", f"bf16-{n}x{n}", ab, "(la:matmul a b)", "a @ b", flops=2 * n**3, flags=("--precision=bf16",))
 
 # Matrix times vector, beyond the cache.
 for t in ("f32", "f64"):
     m, n = 8192, 4096
     ax = [("a", Operand((m, n), t)), ("x", Operand((n,), t))]
-    case("vector", f"matvec-{t}", ax, "(la:dot a x)", "a @ x", bytes=m * n * WIDTH[t])
+    case("vector", f"matvec-{t}", ax, "(la:dot a x)", "a @ x", bytes=m * n * WIDTH[t],
+         bound="read", library="blas.matvec(a, x)")
     xa = [("a", Operand((m, n), t)), ("x", Operand((m,), t))]
-    case("vector", f"vecmat-{t}", xa, "(la:dot x a)", "x @ a", bytes=m * n * WIDTH[t])
+    case("vector", f"vecmat-{t}", xa, "(la:dot x a)", "x @ a", bytes=m * n * WIDTH[t],
+         bound="read", library="blas.matvec(a, x, True)")
+# Quantised: 34 bytes for 32 elements. NumPy has no such product; beside it stands that of singles.
+ax = [("a", Operand((8192, 4096), "f32")), ("x", Operand((4096,), "f32")), ("q", Quantized("a"))]
+case("vector", "matvec-q8-0", ax, "(vec:matvec q x)", "a @ x", bytes=8192 * 4096 * 34 / 32, bound="read")
 
 # Element by element.
 N = 1_500_000
@@ -129,11 +230,11 @@ for t in ("f32", "f64"):
     case("elementwise", f"log-{t}", positive, "(la:log a)", "np.log(a)", **traffic)
     case("elementwise", f"erf-{t}", one, "(la:erf a)", "special.erf(a)", **traffic)
     case("elementwise", f"power-{t}", positive, "(la:power a b)", "np.power(a, b)", bytes=3 * N * WIDTH[t])
-    for name, op in (("add", "+"), ("mul", "*"), ("less", "<")):
-        case("elementwise", f"{name}-{t}", two, f"(la:{name} a b)", f"a {op} b", bytes=3 * N * WIDTH[t])
-    case("elementwise", f"sqrt-{t}", positive, "(la:sqrt a)", "np.sqrt(a)", **traffic)
+    for name, op in (("add", "+"), ("mul", "*"), ("less", "<"), ("equal", "=="), ("greater-equal", ">=")):
+        case("elementwise", f"{name}-{t}", two, f"(la:{name} a b)", f"a {op} b", bytes=3 * N * WIDTH[t], bound="copy")
+    case("elementwise", f"sqrt-{t}", positive, "(la:sqrt a)", "np.sqrt(a)", bound="copy", **traffic)
     case("elementwise", f"muladd-div-{t}", four, "(la:div (la:add (la:mul a b) c) d)",
-         "(a * b + c) / d", bytes=5 * N * WIDTH[t])
+         "(a * b + c) / d", bytes=5 * N * WIDTH[t], bound="copy")
 
 # Broadcasting and views.
 cube = lambda t: ("a", Operand((4, 256, 384), t))
@@ -163,7 +264,9 @@ for t in ("f32", "f64"):
 
 # Rows.
 for t in ("f32", "f64"):
-    case("row", f"softmax-{t}", [cube(t)], "(la:softmax a :axis -1)", "special.softmax(a, axis=-1)")
+    for axis in (0, 1, 2):
+        case("row", f"softmax-axis{axis}-{t}", [cube(t)], f"(la:softmax a :axis {axis})",
+             f"special.softmax(a, axis={axis})")
     case("row", f"logsumexp-{t}", [cube(t)], "(la:logsumexp a :axis -1)", "special.logsumexp(a, axis=-1)")
     case("row", f"layer-norm-{t}", [cube(t)], "(linalg::%la-layer-norm a 1d-5)",
          "(a - a.mean(-1, keepdims=True)) / np.sqrt(a.var(-1, keepdims=True) + 1e-5)")
@@ -179,6 +282,8 @@ for t in ("f32", "f64"):
              f"(la:sort a :axis {axis})", f"np.sort(a, axis={axis})")
     rows = [("a", Operand((4096, 256), t)), ("i", Operand((8192,), "i64", "below", 4096))]
     case("index", f"take-rows-{t}", rows, "(la:take-rows a i)", "a[i]")
+    along = [("a", Operand((4096, 256), t)), ("i", Operand((4096, 64), "i64", "below", 256))]
+    case("index", f"gather-{t}", along, "(la:gather a i :axis 1)", "np.take_along_axis(a, i, axis=1)")
     added = rows + [("s", Operand((8192, 256), t))]
     case("index", f"scatter-add-{t}", added, "(la:scatter-add a i s)",
          "(lambda c: (np.add.at(c, i, s), c)[1])(a.copy())")
@@ -211,6 +316,6 @@ case("small", "sum-4-f64", [("a", Operand((4,)))], "(la:sum a)", "a.sum()")
 case("small", "zeros-4-f64", [], "(la:zeros 4)", "np.zeros(4)")
 case("small", "matmul-4x4-f64", [("a", Operand((4, 4))), ("b", Operand((4, 4)))], "(la:matmul a b)", "a @ b")
 
-# Random numbers: other generators, the same distributions.
-case("random", "rand-f64", [], f"(la:rand {N})", f"np.random.random({N})")
-case("random", "randn-f64", [], f"(la:randn {N})", f"np.random.standard_normal({N})")
+# Random numbers: other generators, the same distributions. The walk is our definition, one number at a time.
+case("random", "rand-f64", [], f"(la:rand {N})", f"np.random.random({N})", walk=True)
+case("random", "randn-f64", [], f"(la:randn {N})", f"np.random.standard_normal({N})", walk=True)

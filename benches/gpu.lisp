@@ -49,5 +49,5 @@
 (loop for (name size thunk) in (reverse *timed*) do
   (rung:reset-calls)
   (once 1 thunk)
-  (format t "ran ~a ~a ~{~a~^, ~}~%" name size
+  (format t "ran ~a ~a ~(~{~a~^, ~}~)~%" name size
           (mapcar (lambda (row) (getf row :rung)) (rung:calls))))

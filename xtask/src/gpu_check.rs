@@ -39,6 +39,28 @@ const PRODUCTS: &str = "
   (print (la:sum (la:matmul s (la:transpose s '(0 2 1))))))
 ";
 
+/// What stands for the device in a file of costs by which every call that it can take is its own: whether the
+/// processor would be faster is for `rung tune` to say, and depends on the processor.
+const EAGER: &str = "[measured.link]
+floor-us = 1e-6
+launch-us = 1e-6
+column-row-us = [1e-6, 1e-6]
+up-down-gbs = [1e9, 1e9]
+product-ps = [1e-9, 1e-9]
+tensor-ps = [1e-9, 1e-9]
+elementary-ps = [1e-9, 1e-9]
+memory-gbs = 1e9
+fold-cells = 1
+gemv = 1
+
+[measured.offer]
+product = 1
+map = 1
+wide = 1
+fold = 1
+fill = 1
+";
+
 /// What is asked of the run.
 struct Asked {
     device: String,
@@ -145,12 +167,12 @@ fn calls_on(explained: &str, rung: &str) -> u64 {
 impl Run<'_> {
     fn all(&mut self) -> Result<String, String> {
         self.card()?;
-        for (name, words) in self.examples() {
-            self.example(name, &words);
-        }
-        self.precision();
         let costs = self.costs();
-        self.speed(costs.as_deref());
+        for (name, words) in self.examples() {
+            self.example(name, &words, costs.as_ref());
+        }
+        self.precision(costs.as_ref());
+        self.speed(costs.as_ref());
         let counts = format!("gpu-check: {} passed, {} failed", self.passed, self.failed.len());
         let failed = match self.failed.is_empty() {
             true => String::new(),
@@ -252,33 +274,51 @@ impl Run<'_> {
         Some(path.to_string_lossy().into_owned())
     }
 
-    fn example(&mut self, name: &str, words: &[String]) {
+    /// Without the card, with it by the costs measured, and with everything that it takes on it. The
+    /// last must use it.
+    fn example(&mut self, name: &str, words: &[String], costs: Option<&CostFiles>) {
         heading(&format!("{name} with and without the card"));
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let start = Instant::now();
-        let here = self.rung(&words);
-        let without = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let (program, rest) = words.split_at(1);
-        let there = self.there(&[program, &["--explain=json"], rest].concat());
-        let with = start.elapsed().as_secs_f64();
-        let good = here.and_then(|here| there.map(|there| (here, there))).map(|(here, there)| {
-            let calls = calls_on(&there.err, "device");
-            println!("{without:.2} s without, {with:.2} s with, {calls} calls on the device");
-            calls > 0 && here.success && there.success && here.out == there.out
-        });
+        let good = self.three_times(words, costs);
         self.judge(name, good);
     }
 
+    fn three_times(&self, words: &[String], costs: Option<&CostFiles>) -> Result<bool, Missing> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (program, rest) = words.split_at(1);
+        let start = Instant::now();
+        let here = self.rung(&words)?;
+        println!("{:8.2} s without the card", start.elapsed().as_secs_f64());
+        let mut good = here.success;
+        let files = costs.map(|c| [&c.measured, &c.eager]);
+        let runs = ["by the costs measured", "with every call on the card that it takes"];
+        let mut calls = 0;
+        for (number, what) in runs.into_iter().enumerate() {
+            let flags =
+                files.map(|files| files[number].as_str()).into_iter().chain(["--explain=json"]);
+            let flags: Vec<&str> = flags.collect();
+            let start = Instant::now();
+            let there = self.there(&[program, &flags, rest].concat())?;
+            calls = calls_on(&there.err, "device");
+            println!("{:8.2} s {what}: {calls} calls there", start.elapsed().as_secs_f64());
+            if !there.success {
+                eprint!("{}", there.err);
+            } else if there.out != here.out {
+                println!("         another output than without the card");
+            }
+            good &= there.success && there.out == here.out;
+        }
+        Ok(good && calls > 0)
+    }
+
     /// Products on tensor cores, each compared with the definition and held to the stated bound.
-    fn precision(&mut self) {
+    fn precision(&mut self, costs: Option<&CostFiles>) {
         heading("products with less precision, held to their bounds");
         let path = self.folder.join("products.lisp");
         let text = PRODUCTS.replace("SIZE", &self.asked.sized(512, 64).to_string());
         let written = std::fs::write(&path, text).map_err(|e| e.to_string());
         for precision in ["tf32", "bf16"] {
             let written = written.clone().map_err(Missing::Start);
-            match written.and_then(|()| self.products(precision, &path.to_string_lossy())) {
+            match written.and_then(|()| self.products(precision, &path.to_string_lossy(), costs)) {
                 Ok(None) => {}
                 Ok(Some(good)) => self.judge(precision, Ok(good)),
                 Err(missing) => self.judge(precision, Err(missing)),
@@ -287,9 +327,16 @@ impl Run<'_> {
     }
 
     /// Whether products ran on tensor cores within the bound; `None` where there are no such cores.
-    fn products(&self, precision: &str, path: &str) -> Result<Option<bool>, Missing> {
+    fn products(
+        &self,
+        precision: &str,
+        path: &str,
+        costs: Option<&CostFiles>,
+    ) -> Result<Option<bool>, Missing> {
         let flag = format!("--precision={precision}");
-        let ran = self.there(&[path, &flag, "--on-decline=verify", "--explain=json"])?;
+        let mut words = vec![path, &flag, "--on-decline=verify", "--explain=json"];
+        words.extend(costs.map(|c| c.eager.as_str()));
+        let ran = self.there(&words)?;
         let calls = calls_on(&ran.err, &format!("device {precision} on tensor cores"));
         let strict = calls_on(&ran.err, "device strict, no tensor cores");
         if ran.success && calls == 0 && strict > 0 {
@@ -303,25 +350,29 @@ impl Run<'_> {
         Ok(Some(ran.success && calls > 0))
     }
 
-    /// Measures this machine; the file of costs.
-    fn costs(&mut self) -> Option<String> {
+    /// Measures this machine.
+    fn costs(&mut self) -> Option<CostFiles> {
         heading("costs of this machine (rung tune)");
-        let costs = format!("--costs={}", self.folder.join("costs.toml").display());
-        let ran = self.there(&["tune", "--quick", &costs]);
-        let good = ran.as_ref().is_ok_and(|ran| ran.success);
+        let [measured, eager] = ["costs.toml", "eager.toml"].map(|name| self.folder.join(name));
+        let flag = |path: &Path| format!("--costs={}", path.display());
+        let ran = self.there(&["tune", "--quick", &flag(&measured)]);
         if let Ok(ran) = &ran {
             print!("{}", ran.out);
         }
-        self.judge("tune", ran.map(|ran| ran.success));
-        good.then_some(costs)
+        let text = std::fs::read_to_string(&measured).ok();
+        let written =
+            text.and_then(|text| eager_costs(&text)).map(|text| std::fs::write(&eager, text));
+        let good = matches!(written, Some(Ok(())));
+        self.judge("tune", ran.map(|ran| ran.success && good));
+        good.then(|| CostFiles { measured: flag(&measured), eager: flag(&eager) })
     }
 
     /// Times beside PyTorch's.
-    fn speed(&mut self, costs: Option<&str>) {
+    fn speed(&mut self, costs: Option<&CostFiles>) {
         heading("microseconds on operands that are there, beside PyTorch");
         let part = self.asked.part.to_string();
         let mut words = vec!["benches/gpu.lisp"];
-        words.extend(costs);
+        words.extend(costs.map(|c| c.eager.as_str()));
         words.extend(["--", &part]);
         let ours = match self.there(&words) {
             Ok(ours) => ours,
@@ -354,6 +405,20 @@ impl Run<'_> {
         }
         self.judge("speed", Ok(ours.success && elsewhere.is_empty()));
     }
+}
+
+/// Flags that name files of costs.
+struct CostFiles {
+    /// What `rung tune` wrote.
+    measured: String,
+    /// The same with a device that costs nothing.
+    eager: String,
+}
+
+/// A file of costs whose device costs nothing; `None` where it has none.
+fn eager_costs(measured: &str) -> Option<String> {
+    let (before, _) = measured.split_once("[measured.link]")?;
+    Some(format!("{before}{EAGER}"))
 }
 
 /// Lines `name size microseconds` by name and size.
@@ -392,6 +457,8 @@ fn table(ours: &str, theirs: &HashMap<String, f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rung_lanes::Level;
+    use rung_ops::costs::{Costs, file};
 
     #[test]
     fn times_stand_beside_the_peer_s() {
@@ -408,6 +475,22 @@ mod tests {
         assert!(not_on_the_device(good).is_empty());
         assert_eq!(not_on_the_device("exp-f32 8 1.0\nran exp-f32 8 lanes\n"), ["exp-f32 8 lanes"]);
         assert_eq!(not_on_the_device("exp-f32 8 1.0\n").len(), 1);
+    }
+
+    #[test]
+    fn eager_costs_are_read_and_keep_what_was_measured_of_the_lanes() {
+        let measured = "schema = 1\n[[measured]]\n[measured.lanes]\nregion-us = 3\n\
+                        [measured.link]\nfloor-us = 20\n";
+        let eager = eager_costs(measured).unwrap();
+        assert!(eager.contains("region-us = 3") && !eager.contains("floor-us = 20"));
+        assert_eq!(eager_costs("schema = 1\n"), None);
+        let defaults = Costs::defaults(Level::available()[0], 1);
+        let path = std::env::temp_dir().join(format!("rung-eager-{}.toml", std::process::id()));
+        std::fs::write(&path, eager).unwrap();
+        let read = file::entries(&path, &defaults).unwrap_or_else(|e| panic!("{e:?}"));
+        std::fs::remove_file(path).unwrap();
+        let device = &read[0].costs.device;
+        assert_eq!((read.len(), device.thresholds.map, device.fold_cells), (1, Some(1), 1));
     }
 
     #[test]
@@ -455,6 +538,9 @@ mod tests {
     #[cfg(unix)]
     const CARD: &str = "doctor*) echo 'device   A card; rounding 37/37; self-test 9/9   [ok]';;\n";
     #[cfg(unix)]
+    const TUNE: &str = "tune*) for word; do case $word in --costs=*) \
+                        echo '[measured.link]' >\"${word#--costs=}\";; esac; done;;\n";
+    #[cfg(unix)]
     const EXPLAINED: &str = "echo '{\"calls\":[{\"calls\":1,\"rung\":\"device RUNG\"}]}' >&2";
 
     #[test]
@@ -473,7 +559,7 @@ mod tests {
     fn an_example_that_leaves_the_card_alone_fails() {
         let used = EXPLAINED.replace("RUNG", "");
         let cases = format!(
-            "{CARD}*--precision=tf32*) {};;\n*--precision*) {};;\n\
+            "{CARD}{TUNE}*--precision=tf32*) {};;\n*--precision*) {};;\n\
              *gpt.lisp*) echo text;;\n*gpu.lisp*) echo ran copy 8 device;;\n*) echo same; {used};;",
             EXPLAINED.replace("RUNG", "tf32 on tensor cores"),
             EXPLAINED.replace("RUNG", "strict, no tensor cores"),
@@ -489,8 +575,8 @@ mod tests {
         let start = Instant::now();
         let outcome = checked("slow", &cases, &["--seconds=1"]).unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(60));
-        let text = "gpu-check: 1 passed, 0 failed; not done within 1 seconds: digits.lisp, \
-                    matmul.lisp, components.lisp, gpt.lisp, tf32, bf16, tune, speed";
+        let text = "gpu-check: 1 passed, 0 failed; not done within 1 seconds: tune, \
+                    digits.lisp, matmul.lisp, components.lisp, gpt.lisp, tf32, bf16, speed";
         assert_eq!(outcome, text);
     }
 }

@@ -403,7 +403,7 @@ pub fn no_integers() -> Result<Answer> {
     Ok(Answer::Declined(Decline::Type(ElementType::I64)))
 }
 
-pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
+pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Value> {
     match small_pair(a, b)?.element_type() {
         ElementType::F64 => quick_at::<f64>(a, b, |x, y, out| {
             small::zip::<F, f64>(lanes, x, y, out);
@@ -415,7 +415,7 @@ pub fn quick<F: Binary>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>
     }
 }
 
-fn quick_mask<F: Compare>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
+fn quick_mask<F: Compare>(lanes: &Lanes, a: Part, b: Part) -> Option<Value> {
     match small_pair(a, b)?.element_type() {
         ElementType::F64 => quick_at::<f64>(a, b, |x, y, out| {
             small::compare::<F, f64>(lanes, x, y, out);
@@ -441,11 +441,11 @@ fn quick_at<T: Element + Convert>(
     a: Part,
     b: Part,
     f: impl FnOnce(&[T], &[T], &mut [T]),
-) -> Option<Result<Value>> {
+) -> Option<Value> {
     let (mut one, mut other) = ([T::default()], [T::default()]);
     let (x, y) = (a.elements::<T>(&mut one)?, b.elements::<T>(&mut other)?);
     let shape = small_pair(a, b)?.shape().clone();
-    Some(Array::build::<T>(shape, |out| f(x, y, out)).map(Value::Array))
+    Array::build::<T>(shape, |out| f(x, y, out)).ok().map(Value::Array)
 }
 
 /// a, b and out at the common shape.

@@ -219,11 +219,11 @@ fn constant(shape: Shape, n: Number, element_type: ElementType) -> Result<Prepar
 }
 
 /// A few equal doubles.
-fn quick(n: Part, element: f64) -> Option<Result<Value>> {
+fn quick(n: Part, element: f64) -> Option<Value> {
     let Part::Number(Number::I64(n)) = n else { return None };
     let n = usize::try_from(n).ok().filter(|n| *n <= SMALL)?;
     let array = Array::build::<f64>(Shape::vector(n), |out| out.fill(element));
-    Some(array.map(Value::Array))
+    array.ok().map(Value::Array)
 }
 
 pub fn count(n: i64, what: &str) -> Result<usize> {

@@ -466,7 +466,7 @@ fn lanes<F: Unary>(call: &Call, lanes: &Lanes) -> Result<Answer> {
     .map(Answer::Done)
 }
 
-fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
+fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Value> {
     let a = x.small()?;
     match a.element_type() {
         ElementType::F64 => quick_at::<F, f64>(lanes, a),
@@ -475,10 +475,10 @@ fn quick<F: Unary>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
     }
 }
 
-fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Result<Value>> {
+fn quick_at<F: Unary, T: Float>(lanes: &Lanes, a: &Array) -> Option<Value> {
     let x = a.as_slice::<T>()?;
     let array = Array::build::<T>(a.shape().clone(), |out| small::map::<F, T>(lanes, x, out));
-    Some(array.map(Value::Array))
+    array.ok().map(Value::Array)
 }
 
 /// Whether the elements lie in order from the beginning of their buffer.

@@ -507,13 +507,13 @@ fn argument_lanes<C: Choice + IntegerStep>(call: &Call, lanes: &Lanes) -> Result
 }
 
 /// The fold of all of a few elements in f64.
-fn quick_total<F: drivers::Step>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
-    Some(Ok(double(few_total::<F>(lanes, x)?)))
+fn quick_total<F: drivers::Step>(lanes: &Lanes, x: Part) -> Option<Value> {
+    few_total::<F>(lanes, x).map(double)
 }
 
-fn quick_mean(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
+fn quick_mean(lanes: &Lanes, x: Part) -> Option<Value> {
     let n = x.small().map(Array::size).filter(|n| *n > 0)?;
-    Some(Ok(double(few_total::<drivers::Sum>(lanes, x)? / n as f64)))
+    Some(double(few_total::<drivers::Sum>(lanes, x)? / n as f64))
 }
 
 fn few_total<F: drivers::Step>(lanes: &Lanes, x: Part) -> Option<f64> {
@@ -521,11 +521,11 @@ fn few_total<F: drivers::Step>(lanes: &Lanes, x: Part) -> Option<f64> {
     x.few::<f64>().map(|x| small::fold::<F, f64>(lanes, x)).or_else(f32s)
 }
 
-fn quick_extreme<C: Choice>(lanes: &Lanes, x: Part) -> Option<Result<Value>> {
+fn quick_extreme<C: Choice>(lanes: &Lanes, x: Part) -> Option<Value> {
     x.small().filter(|x| x.size() > 0)?;
     let f64s = x.few::<f64>().map(|x| Number::F64(small::extreme::<C, f64>(lanes, x)));
     let f32s = || x.few::<f32>().map(|x| Number::F32(small::extreme::<C, f32>(lanes, x)));
-    Some(Ok(Value::Number(f64s.or_else(f32s)?)))
+    f64s.or_else(f32s).map(Value::Number)
 }
 
 fn double(x: f64) -> Value {

@@ -301,7 +301,7 @@ impl Ladder {
     /// The result of a small call of the commonest kind, without a call to describe it: only
     /// where nobody counts, judges or forbids calls, and no device could hold an operand.
     #[inline]
-    pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Result<Value>> {
+    pub fn quick(&self, op: &'static Op, operands: &[Part]) -> Option<Value> {
         let alone = self.is_left_alone() && operands.iter().all(|x| self.is_quick(x));
         if self.counting || !alone || self.has_choice(op) {
             return None;

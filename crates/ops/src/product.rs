@@ -139,22 +139,22 @@ fn fold_type(compute: ElementType) -> ElementType {
 }
 
 /// Two small packed matrices, or two vectors, of one float type.
-fn quick_pair(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
+fn quick_pair(lanes: &Lanes, a: Part, b: Part) -> Option<Value> {
     quick::<f64>(lanes, a, b).or_else(|| quick::<f32>(lanes, a, b))
 }
 
-fn quick<T: Float>(lanes: &Lanes, a: Part, b: Part) -> Option<Result<Value>> {
+fn quick<T: Float>(lanes: &Lanes, a: Part, b: Part) -> Option<Value> {
     let (x, y) = (a.few::<T>()?, b.few::<T>()?);
     match (&a.small()?.shape()[..], &b.small()?.shape()[..]) {
         ([k], [inner]) if k == inner => {
             let sum = small::dot(lanes, x, y);
-            Some(Ok(Value::Number(Number::F64(sum))))
+            Some(Value::Number(Number::F64(sum)))
         }
         (&[m, k], &[inner, n]) if k == inner && m.checked_mul(n)? <= SMALL => {
             let (a, b) = (rung_lanes::Matrix::new(x, m, k), rung_lanes::Matrix::new(y, k, n));
             let fill = |out: &mut [T]| rung_lanes::product::product(lanes, a, b, out);
-            let shape = Shape::new([m, n]);
-            Some(shape.and_then(|shape| Array::build::<T>(shape, fill)).map(Value::Array))
+            let shape = Shape::new([m, n]).ok()?;
+            Array::build::<T>(shape, fill).ok().map(Value::Array)
         }
         _ => None,
     }

@@ -89,8 +89,8 @@ pub struct Op {
 #[derive(Clone, Copy)]
 pub enum Quick {
     None,
-    One(fn(&Lanes, Part) -> Option<Result<Value>>),
-    Two(fn(&Lanes, Part, Part) -> Option<Result<Value>>),
+    One(fn(&Lanes, Part) -> Option<Value>),
+    Two(fn(&Lanes, Part, Part) -> Option<Value>),
 }
 
 /// An operation as a step of a fused chain, for operands of one float type; the result has it too.

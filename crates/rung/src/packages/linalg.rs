@@ -133,7 +133,7 @@ fn call(
     arguments: &[Value],
 ) -> Outcome {
     asked.tell(lisp, &mut ladder.borrow_mut())?;
-    if let Some(result) = quick(lisp, ladder, op, arguments)? {
+    if let Some(result) = quick(lisp, ladder, op, arguments) {
         return Ok(result);
     }
     let mut folded = Vec::new();
@@ -256,7 +256,7 @@ fn quick(
     ladder: &RefCell<Ladder>,
     op: &'static Op,
     arguments: &[Value],
-) -> Outcome<Option<Value>> {
+) -> Option<Value> {
     let result = match (op.quick, arguments) {
         (Quick::One(_), [a]) => {
             let array = a.as_packed().map(Packed::look);
@@ -271,7 +271,7 @@ fn quick(
         }
         _ => None,
     };
-    Ok(result.transpose()?.map(|value| from_operation(lisp, value)))
+    result.map(|value| from_operation(lisp, value))
 }
 
 /// What is left of a call after the numbers that stand first in it.
