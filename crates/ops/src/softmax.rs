@@ -6,7 +6,9 @@ use crate::call::{Call, Context, Prepared, Run, lay_out, types_of};
 use crate::fold::{Folded, PARAMETERS};
 use crate::gradient;
 use crate::record::{FLOATS, Kind, Op, Parameter, keyword, required};
-use crate::rowwise::{ELEMENTARY, along, axis_of, call_of, exponentials, is_half, rungs};
+use crate::rowwise::{
+    ELEMENTARY, along, axis_of, call_of, exponentials, is_half, is_short_across, rungs,
+};
 use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
@@ -82,12 +84,19 @@ fn prepare(op: &'static Op, mut arguments: Arguments, chain: Chain) -> Result<Pr
     if let (Operand::Array(half), true) = (&a, is_half(types.result)) {
         let half = half.clone();
         let axis = axis_of(op, &mut arguments, 1, &half)?;
-        return Ok(Prepared::Steps(Box::new(move |run| Ok(vec![chain(run, half, axis)?.into()]))));
+        return Ok(steps(chain, half, axis));
     }
     let x = lay_out(a, types)?;
     let axis = axis_of(op, &mut arguments, 1, &x)?;
+    if is_short_across(&x, axis) {
+        return Ok(steps(chain, x, axis));
+    }
     let call = call_of(op, &[&x], std::slice::from_ref(&x), axis, &[], types.result)?;
     Ok(Prepared::Call(Box::new(Call { to_number, ..call })))
+}
+
+fn steps(chain: Chain, x: Array, axis: Option<usize>) -> Prepared {
+    Prepared::Steps(Box::new(move |run| Ok(vec![chain(run, x, axis)?.into()])))
 }
 
 /// A fold by its name over an axis or everything, which stay as extents of 1.
@@ -122,7 +131,10 @@ fn chain_log_sum_exp(run: &mut dyn Run, x: Array, axis: Option<usize>) -> Result
     let (m, _, e) = exponentials(run, x, axis)?;
     let s = total(run, e, axis)?;
     let log = run.array("log", vec![s.into()])?;
-    run.array("add", vec![m.into(), log.into()])
+    let value = run.array("add", vec![m.clone().into(), log.into()])?;
+    // Where the largest is infinite, x - m is NaN: the result is what it goes to.
+    let infinite = run.array("isinf", vec![m.clone().into()])?;
+    run.array("where", vec![infinite.into(), m.into(), value.into()])
 }
 
 fn prepare_log_sum_exp(
@@ -135,6 +147,14 @@ fn prepare_log_sum_exp(
     let folded = Folded::new(&a, axes, arguments.flag(2))?;
     folded.refuse_nothing(op)?;
     let types = types_of(&[Operand::Array(a.clone())]).floating();
+    if let ([axis], false) = (&folded.axes[..], is_half(types.result))
+        && is_short_across(&a, Some(*axis))
+    {
+        let (axis, x) = (Some(*axis), crate::call::at_type(&a, types.compute)?);
+        return Ok(Prepared::Steps(Box::new(move |run| {
+            Ok(vec![chain_log_sum_exp(run, x, axis)?.reshape(folded.shape)?.into()])
+        })));
+    }
     let slices = folded_last(&a, &folded.axes)?;
     let last = slices.rank() - 1;
     let (shape, to_number) = (folded.shape, folded.to_number);
