@@ -419,6 +419,11 @@ impl Op {
         command: None,
     };
 
+    /// Whether it is made of other operations, or finished without asking a rung.
+    pub fn is_composite(&self) -> bool {
+        matches!(self.rungs.portable, Definition::None) && self.rungs.lanes.kernel().is_none()
+    }
+
     /// Whether the arrays of `writes` are changed where they stand, by a rung or by an assignment.
     pub fn in_place(&self) -> bool {
         self.assigned.is_some() || matches!(self.rungs.portable, Definition::InPlace(_))

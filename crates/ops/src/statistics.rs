@@ -14,7 +14,9 @@ use crate::fold::{
     rungs, totals, totals_vec, wide,
 };
 use crate::gradient;
-use crate::record::{FLOATS, Kind, Op, Parameter, RationalFold, Rungs, keyword, required};
+use crate::record::{
+    Exactness, FLOATS, Kind, Op, Parameter, RationalFold, Rungs, keyword, required,
+};
 use crate::round_trip::RoundTrip;
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -100,6 +102,7 @@ pub const OPS: &[Op] = &[
         result: "a square array of a's float type; a double-float for a vector",
         parameters: &[required("a", Kind::Array), keyword("ddof", Kind::Integer)],
         types: FLOATS,
+        exact: Exactness::LibraryOrder,
         prepare: |op, arguments, _| prepare_rows(op, arguments, Covariance::Plain),
         rungs: Rungs::STEPS,
         samples: || [row_samples(), with_ddof()].concat(),
@@ -113,6 +116,7 @@ pub const OPS: &[Op] = &[
         result: "a square array of a's float type; a double-float for a vector",
         parameters: &[required("a", Kind::Array)],
         types: FLOATS,
+        exact: Exactness::LibraryOrder,
         prepare: |op, arguments, _| prepare_rows(op, arguments, Covariance::Normalised),
         rungs: Rungs::STEPS,
         samples: row_samples,

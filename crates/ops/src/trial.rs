@@ -8,14 +8,15 @@ use crate::ladder::{Ladder, NoCaller};
 use crate::record::{Entry, Exactness, Op};
 use crate::solver::{Mistake, Solver};
 use crate::{Decline, Generator, Rung, Value};
-use rung_array::{Array, SliceSpec};
-use rung_base::{DeviceChoice, ElementType, ErrorKind, Result, Settings};
-use rung_lanes::{Lanes, Level};
+use rung_array::{Array, Number, SliceSpec};
+use rung_base::{DeviceChoice, ElementType, Error, ErrorKind, Result, Settings};
+use rung_lanes::{Grains, Lanes, Level};
 use rung_library::Library;
 use std::collections::HashSet;
 
 /// The rungs of this machine, each by itself: the definition, the lanes of each level on 1, 2 and 3
-/// threads, the library, and the device that every machine can have.
+/// threads, on 3 every call in pieces as small as they can be, the library, and the device that
+/// every machine can have.
 pub struct Trial {
     ways: Vec<Way>,
 }
@@ -33,8 +34,12 @@ impl Trial {
     /// # Panics
     /// Where a rung gives other bits than the definition, or is never run.
     pub fn every_rung(&mut self, op: &'static Op, number: usize) {
-        let mut compared: HashSet<Rung> = HashSet::new();
+        let mut compared: HashSet<(Rung, ElementType)> = HashSet::new();
         let on_device = device_types(op, number);
+        for way in &mut self.ways {
+            // Steps are calls of their own, some of which the lanes leave to the definition.
+            way.ladder.only = (!op.is_composite()).then_some(way.rung);
+        }
         for sample in (op.samples)() {
             for &t in op.types {
                 for way in self.ways.iter_mut().filter(|way| way.rung == Rung::Device) {
@@ -50,8 +55,12 @@ impl Trial {
         ];
         for (rung, has) in has {
             // A view is finished without asking a rung, so only kernels must have run.
-            let ran = compared.contains(&rung);
+            let ran = compared.iter().any(|(of, _)| *of == rung);
             assert!(ran || !has, "the {} kernel of {} never ran", rung.name(), op.name());
+        }
+        for t in op.types.iter().filter(|_| op.rungs.lanes.kernel().is_some()) {
+            let ran = compared.contains(&(Rung::Lanes, *t));
+            assert!(ran, "the lanes kernel of {} never ran for {t}", op.name());
         }
     }
 }
@@ -173,10 +182,20 @@ fn interleave(a: &Array, like: &Array) -> Array {
     })
 }
 
+/// The array at `t`; where not all of its numbers are of this type, whole ones below 100 in their place.
+fn at(a: &Array, t: ElementType) -> Option<Array> {
+    a.convert(t).ok().or_else(|| {
+        let whole = |x: Number| (x.to_f64() * 8.0).round().abs() % 100.0;
+        let whole: Vec<f64> =
+            a.numbers().map(whole).map(|x| if x.is_nan() { 0.0 } else { x }).collect();
+        Array::from_slice(&whole, a.shape().clone()).ok()?.convert(t).ok()
+    })
+}
+
 /// The value with every array in it at `t` and laid out; `None` when a number does not fit.
 fn prepared(value: &Value, t: ElementType, layout: Layout) -> Option<Value> {
     match value {
-        Value::Array(a) => Some(Value::Array(laid_out(&a.convert(t).ok()?, layout))),
+        Value::Array(a) => Some(Value::Array(laid_out(&at(a, t)?, layout))),
         Value::List(items) => {
             let items: Option<Vec<Value>> = items.iter().map(|v| prepared(v, t, layout)).collect();
             items.map(Value::List)
@@ -214,7 +233,10 @@ fn ways() -> Vec<Way> {
     let mut ways = vec![way("portable".into(), Rung::Portable, with_lanes(None))];
     for level in Level::available() {
         for threads in [1, 2, 3] {
-            let lanes = Lanes::with(level, threads);
+            let mut lanes = Lanes::with(level, threads);
+            if threads == 3 {
+                lanes.set_grains(Grains::FINEST);
+            }
             let name = format!("{level:?} lanes on {threads} threads");
             ways.push(way(name, Rung::Lanes, with_lanes(Some(lanes))));
         }
@@ -244,16 +266,18 @@ fn check_sample(
     sample: &[Value],
     t: ElementType,
     ways: &mut [Way],
-    compared: &mut HashSet<Rung>,
+    compared: &mut HashSet<(Rung, ElementType)>,
 ) {
     let arguments =
         |layout| -> Option<Vec<Value>> { sample.iter().map(|v| prepared(v, t, layout)).collect() };
-    let Some(packed) = arguments(Layout::Packed) else { return };
+    let packed = arguments(Layout::Packed).expect("every array is one of each type");
     let (portable, others) = ways.split_first_mut().unwrap();
-    // A mistake in the arguments is the same on every rung, since `prepare` finds it.
-    let Ok(wanted) = run(&mut portable.ladder, op, packed) else { return };
+    let wanted = match run(&mut portable.ladder, op, packed.clone()) {
+        Ok(wanted) => wanted,
+        Err(mistake) => return assert_refused(op, &packed, others, &mistake),
+    };
     for layout in LAYOUTS {
-        let Some(values) = arguments(layout) else { continue };
+        let values = arguments(layout).expect("every array is one of each type");
         let context = |name: &str| format!("{} of {t} {sample:?}, {layout:?}, {name}", op.name());
         let here = run(&mut portable.ladder, op, values.clone()).unwrap();
         assert_same(&wanted, &here, &context("portable"));
@@ -263,7 +287,7 @@ fn check_sample(
                 Err(e) if e.kind() == ErrorKind::Declined => continue,
                 Err(e) => panic!("{}: {e}", context(&way.name)),
             };
-            compared.insert(way.rung);
+            compared.insert((way.rung, t));
             let loose = match op.exact {
                 Exactness::LibraryOrder => way.rung == Rung::Library,
                 Exactness::Kept => way.rung == Rung::Device,
@@ -276,6 +300,18 @@ fn check_sample(
                 false => assert_same(&wanted, &got, &context(&way.name)),
             }
             assert_laid_alike(&here, &got, &context(&way.name));
+        }
+    }
+}
+
+/// A mistake is the same on every rung that takes such a call.
+fn assert_refused(op: &'static Op, values: &[Value], ways: &mut [Way], wanted: &Error) {
+    for way in ways.iter_mut().filter(|way| way.asked) {
+        let context = format!("{} of {values:?}, {}", op.name(), way.name);
+        match run(&mut way.ladder, op, values.to_vec()) {
+            Ok(_) => panic!("{context}: no error, where the definition has {wanted}"),
+            Err(got) if got.kind() == ErrorKind::Declined => {}
+            Err(got) => assert_eq!(got.to_string(), wanted.to_string(), "{context}"),
         }
     }
 }

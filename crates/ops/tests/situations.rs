@@ -4,7 +4,7 @@
 
 use rung_array::{Array, Number};
 use rung_base::{ElementType, ErrorKind, OnDecline, Settings, Shape};
-use rung_lanes::{Grain, Lanes, Level, Work};
+use rung_lanes::{Grains, Lanes, Level};
 use rung_library::Library;
 use rung_ops::costs::Costs;
 use rung_ops::record::Rungs;
@@ -406,9 +406,7 @@ fn situations_28_the_same_bits_every_time_with_any_threads_and_any_costs() {
     // As a tuned machine might have it: threads from the first element, in the least pieces.
     let mut tuned = only(Rung::Lanes, 3);
     let mut costs = Costs::defaults(Level::detect(), 1);
-    for work in Work::ALL {
-        costs.lanes.grains.set(work, Grain { threshold: 1, piece: 1 });
-    }
+    costs.lanes.grains = Grains::FINEST;
     tuned.use_costs(costs);
     ladders.push(tuned);
     for op in table::operations().filter(|op| op.rungs.lanes.kernel().is_some()) {
