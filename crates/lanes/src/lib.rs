@@ -43,7 +43,7 @@ pub use cores::default_threads;
 pub use elementwise::Cost;
 pub use grains::{Grain, Grains, Work};
 pub use level::Level;
-pub use matvec::matvec;
+pub use matvec::{matvec, matvecs};
 pub use operand::Operand;
 pub use product::{Matrix, product, stack};
 pub use vector::{Float, Stored};

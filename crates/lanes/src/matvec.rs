@@ -31,14 +31,7 @@ pub fn matvec<M: Stored, X: Stored, O: Float>(
 ) {
     assert!(a.fits(), "a matrix leaves its slice");
     assert_eq!(out.len(), a.rows, "cells of a matrix-vector product");
-    let mut from = x.start(&[a.columns]);
-    let mut wide = Vec::with_capacity(a.columns.next_multiple_of(PARTIALS));
-    for _ in 0..a.columns {
-        // SAFETY: `start` checked the operand.
-        wide.push(unsafe { *from }.to_wide());
-        from = from.wrapping_offset(x.strides[0]);
-    }
-    wide.resize(a.columns.next_multiple_of(PARTIALS), -0.0);
+    let wide = widened(x, a.columns);
     let mut sums = vec![0.0; a.rows];
     if a.rows > 0 && a.columns > 0 {
         M::matvec(lanes, a, &wide, &mut sums);
@@ -46,6 +39,62 @@ pub fn matvec<M: Stored, X: Stored, O: Float>(
     for (cell, sum) in out.iter_mut().zip(sums) {
         *cell = O::narrowed(sum);
     }
+}
+
+/// Bytes of the rows that every vector meets before the next rows come: a fourth of a small L2.
+const KEPT: usize = 64 << 10;
+
+/// out (vectors, m) = a (m, k) * x (k) for each vector x: the bits of as many calls of `matvec`. Rows
+/// along memory stay in cache until every vector has met them, so that such a matrix is read
+/// once; another is read once a vector.
+///
+/// # Panics
+/// As `matvec`.
+pub fn matvecs<M: Stored, X: Stored, O: Float>(
+    lanes: &Lanes,
+    a: Matrix<M>,
+    vectors: &[Operand<X>],
+    out: &mut [O],
+) {
+    let (m, k) = (a.rows, a.columns);
+    assert_eq!(out.len(), vectors.len() * m, "cells of products of a matrix with vectors");
+    let pieces = lanes.pieces(Work::Fold, (m * k).saturating_mul(vectors.len()));
+    if vectors.len() < 2 || k == 0 || m < pieces || (a.column != 1 && k > 1) {
+        for (x, out) in vectors.iter().zip(out.chunks_exact_mut(m.max(1))) {
+            matvec(lanes, a, *x, out);
+        }
+        return;
+    }
+    assert!(a.fits(), "a matrix leaves its slice");
+    let wide: Vec<Vec<f64>> = vectors.iter().map(|x| widened(*x, k)).collect();
+    let mut sums = vec![0.0; out.len()];
+    let cells = Cells::new(&mut sums);
+    let job = |vector: usize| Job { a, y: wide[vector].as_ptr(), out: cells.at(vector * m) };
+    let jobs: Vec<Job<M>> = (0..vectors.len()).map(job).collect();
+    let kept = (KEPT / (k * size_of::<M>())).next_multiple_of(STREAMS).max(STREAMS);
+    let share = m.div_ceil(pieces);
+    lanes.workers().run(m.div_ceil(share), &|piece| {
+        let end = m.min((piece + 1) * share);
+        for from in (piece * share..end).step_by(kept) {
+            jobs.iter().for_each(|job| job.rows(lanes, from, end.min(from + kept)));
+        }
+    });
+    for (cell, sum) in out.iter_mut().zip(sums) {
+        *cell = O::narrowed(sum);
+    }
+}
+
+/// A vector in f64, padded with -0.0 to whole partials.
+fn widened<X: Stored>(x: Operand<X>, length: usize) -> Vec<f64> {
+    let mut from = x.start(&[length]);
+    let mut wide = Vec::with_capacity(length.next_multiple_of(PARTIALS));
+    for _ in 0..length {
+        // SAFETY: `start` checked the operand.
+        wide.push(unsafe { *from }.to_wide());
+        from = from.wrapping_offset(x.strides[0]);
+    }
+    wide.resize(length.next_multiple_of(PARTIALS), -0.0);
+    wide
 }
 
 /// out (m) = a (m, k) * y (k), all checked and none empty; y is padded with -0.0 to whole partials.

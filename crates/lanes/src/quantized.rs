@@ -14,6 +14,7 @@ use crate::share::Cells;
 use crate::{Lanes, Level, Work};
 use rung_math::fold::{Adding, CHUNK, PARTIALS, combine_chunks, halve};
 use rung_math::quantized::{BLOCK, BYTES, integer_dot, quantize, scale, term};
+use std::ops::Range;
 
 /// Blocks that a kernel takes at once.
 const GROUP: usize = 16;
@@ -118,24 +119,59 @@ unsafe fn portable_group(octets: *const u8, x: &Group, partials: *mut f64) {
 /// # Panics
 /// When the bytes, the vector and the result do not fit each other.
 pub fn matvec(lanes: &Lanes, a: Blocks, x: &[f32], out: &mut [f32]) {
-    assert_eq!(a.octets.len(), a.rows * a.blocks * BYTES, "bytes of a quantised matrix");
-    assert_eq!(x.len(), a.blocks * BLOCK, "elements of a vector beside a quantised matrix");
     assert_eq!(out.len(), a.rows, "cells of a matrix-vector product");
-    let x = groups(x);
+    matvecs(lanes, a, x, 1, out);
+}
+
+/// Bytes of the rows that every vector meets before the next rows come: a fourth of a small L2.
+const KEPT: usize = 64 << 10;
+
+/// out (count, rows) = a (rows, columns) * x (columns) for each of `count` vectors one after another in x:
+/// the bits of as many calls of `matvec`. Rows stay in cache until every vector has met them.
+///
+/// # Panics
+/// When the bytes, the vectors and the result do not fit each other.
+pub fn matvecs(lanes: &Lanes, a: Blocks, x: &[f32], count: usize, out: &mut [f32]) {
+    let columns = a.blocks * BLOCK;
+    assert_eq!(a.octets.len(), a.rows * a.blocks * BYTES, "bytes of a quantised matrix");
+    assert_eq!(x.len(), count * columns, "elements of vectors beside a quantised matrix");
+    assert_eq!(out.len(), count * a.rows, "cells of products of a matrix with vectors");
+    let vector = |number: usize| groups(&x[number * columns..(number + 1) * columns]);
+    let vectors: Vec<Vec<Group>> = (0..count).map(vector).collect();
     let kernels = (kernel::<STREAMS>(lanes.level()), kernel::<1>(lanes.level()));
-    let pieces = lanes.pieces(Work::Fold, a.octets.len());
+    let pieces = lanes.pieces(Work::Fold, a.octets.len().saturating_mul(count));
     let share = a.rows.div_ceil(pieces).max(1);
+    let kept = match count {
+        1 => share,
+        _ => (KEPT / (a.blocks * BYTES).max(1)).next_multiple_of(STREAMS).max(STREAMS),
+    };
     let cells = Cells::new(out);
     lanes.workers().run(a.rows.div_ceil(share), &|piece| {
-        let (from, to) = (piece * share, a.rows.min((piece + 1) * share));
-        let band = (to - from) / STREAMS;
-        for row in from..from + band {
-            rows(kernels.0, &a, &x, row, band, &cells);
-        }
-        for row in from + band * STREAMS..to {
-            rows(kernels.1, &a, &x, row, 0, &cells);
+        let end = a.rows.min((piece + 1) * share);
+        for from in (piece * share..end).step_by(kept) {
+            for (number, x) in vectors.iter().enumerate() {
+                let cells = Cells::from(cells.at(number * a.rows));
+                some_rows(kernels, &a, x, from..end.min(from + kept), &cells);
+            }
         }
     });
+}
+
+/// A range of rows: streams that lie far apart, and what is left one by one.
+fn some_rows(
+    kernels: (Kernel<STREAMS>, Kernel<1>),
+    a: &Blocks,
+    x: &[Group],
+    of: Range<usize>,
+    out: &Cells<f32>,
+) {
+    let band = of.len() / STREAMS;
+    for row in of.start..of.start + band {
+        rows(kernels.0, a, x, row, band, out);
+    }
+    for row in of.start + band * STREAMS..of.end {
+        rows(kernels.1, a, x, row, 0, out);
+    }
 }
 
 /// The vector, quantised; what is missing in the last group is 0 with the scale 0.

@@ -9,6 +9,7 @@ mod agreement;
 pub mod arguments;
 mod arithmetic;
 mod assign;
+mod batch;
 mod broadcast;
 mod calculus;
 pub mod call;

@@ -25,7 +25,7 @@ use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::{Array, Number, Offsets, View};
 use rung_base::{Element, ElementType, Error, ErrorKind, Result, Shape, memory};
-use rung_lanes::{Float, Lanes, Stored, matvec, small};
+use rung_lanes::{Float, Lanes, Stored, matvec, matvecs, small};
 use rung_math::fold::dot;
 use rung_math::product::{Fused, cell};
 use smallvec::{SmallVec, smallvec};
@@ -536,7 +536,14 @@ fn lanes_folds<A: Stored, B: Stored>(call: &Call, p: Product, lanes: &Lanes) -> 
     let (a, b) = (lanes_matrix::<A>(&call.operands[0]), lanes_matrix::<B>(&call.operands[1]));
     let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
     let cells = p.rows * p.columns;
+    let shared = left.windows(2).all(|pair| pair[0] == pair[1]);
     Array::build::<f64>(call.shape.clone(), |out| {
+        if let (1, true, [first, _, ..]) = (p.columns, shared, &left[..]) {
+            let down = [b.row];
+            let vector = |&slab: &usize| rung_lanes::Operand::new(b.data, b.at(slab).offset, &down);
+            let vectors: Vec<_> = right.iter().map(vector).collect();
+            return matvecs(lanes, a.at(*first), &vectors, out);
+        }
         for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
             let (a, b) = (a.at(left[slab]), b.at(right[slab]));
             let (down, across) = ([b.row], [a.column]);

@@ -6,7 +6,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, at_type, elements};
-use crate::decline::Answer;
+use crate::decline::{Answer, Decline};
 use crate::record::{Definition, Family, INTERNAL, Kind, Offer, Op, Rungs, required};
 use crate::round_trip::{Bind, Made, RoundTrip, Work};
 use crate::samples::{self, Sample};
@@ -58,10 +58,10 @@ pub fn dequantize(q: &Quantized, element_type: ElementType) -> Result<Array> {
 pub const OPS: &[Op] = &[Op {
     names: &["%la-quantized-matvec"],
     package: INTERNAL,
-    doc: "A quantised matrix times a vector of singles, which is quantised likewise: integers in a \
-          block, a fold in double-float over the blocks of a row.",
+    doc: "A quantised matrix times a vector of singles, or each row of a matrix of them, which is \
+          quantised likewise: integers in a block, a fold in double-float over the blocks of a row.",
     parameters: &[required("q", Kind::Any), required("x", Kind::Array)],
-    result: "a single-float vector",
+    result: "a single-float vector, or a matrix whose rows are those of x's rows",
     types: &[ElementType::F32],
     prepare,
     rungs: Rungs::with_device(
@@ -74,7 +74,13 @@ pub const OPS: &[Op] = &[Op {
         const SHAPES: [(usize, usize); 5] = [(0, 32), (1, 32), (3, 64), (5, 2080), (2, 32 * 65)];
         let finite = SHAPES.iter().filter_map(|&(m, n)| sample(m, samples::spread(&[n], 2.0)));
         // Infinities and NaN make the row NaN.
-        finite.chain(sample(2, samples::hard(&[64], 2.0))).collect()
+        let hard = sample(2, samples::hard(&[64], 2.0));
+        // Several vectors at once, more rows than are kept for them in cache.
+        const BATCHES: [(usize, usize, usize); 4] =
+            [(1, 3, 64), (3, 0, 32), (3, 7, 2080), (2, 2000, 64)];
+        let batch =
+            |&(count, m, n): &(usize, usize, usize)| sample(m, samples::spread(&[count, n], 2.0));
+        finite.chain(hard).chain(BATCHES.iter().filter_map(batch)).collect()
     },
     example: "(linalg::%la-quantized-matvec (rung:quantize (la:full '(2 32) 127)) \
               (la:ones 32 :element-type 'single-float)) => #f(4064.0 4064.0)",
@@ -84,7 +90,8 @@ pub const OPS: &[Op] = &[Op {
 /// A matrix of some rows, and x in singles.
 fn sample(rows: usize, x: Value) -> Option<Sample> {
     let Value::Array(x) = x else { return None };
-    let Value::Array(m) = samples::spread(&[rows, x.size()], 3.0) else { return None };
+    let columns = x.shape().last().copied()?;
+    let Value::Array(m) = samples::spread(&[rows, columns], 3.0) else { return None };
     let q = quantize(&m, Format::Q8_0).ok()?;
     Some(vec![Value::Quantized(q), x.convert(ElementType::F32).ok()?.into()])
 }
@@ -97,7 +104,7 @@ fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
     };
     let x = arguments.array(1)?;
     let [rows, columns] = q.shape();
-    if x.rank() != 1 {
+    if !matches!(x.rank(), 1 | 2) {
         let text = format!("matvec expects a matrix and a vector: got rank {}", x.rank());
         return Err(Error::new(ErrorKind::Shape, text));
     }
@@ -107,27 +114,29 @@ fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result
         return Err(Error::new(ErrorKind::ElementType, text)
             .hint("a quantised matrix takes a single-float vector"));
     }
-    if x.size() != columns {
+    if x.shape().last() != Some(&columns) {
         let text = format!("matvec dimensions differ: {columns} columns and {} elements", x.size());
         return Err(Error::new(ErrorKind::Shape, text));
     }
+    let given = smallvec![Shape::new([rows, columns])?, x.shape().clone()];
+    let count = x.shape()[..x.rank() - 1].iter().copied();
+    let shape = Shape::new(count.chain([rows]))?;
+    let units = (rows as u64).saturating_mul(x.size() as u64);
     let mut call = Call::like(op, x, ElementType::F32, Family::Product);
     call.operands.push(q.array()?);
-    Ok(Prepared::Call(Box::new(Call {
-        given: smallvec![Shape::new([rows, columns])?, Shape::vector(columns)],
-        shape: Shape::vector(rows),
-        units: (rows as u64).saturating_mul(columns as u64),
-        detail: Detail::Quantized(q),
-        ..call
-    })))
+    Ok(Prepared::Call(Box::new(Call { given, shape, units, detail: Detail::Quantized(q), ..call })))
 }
 
 fn portable(call: &Call) -> Result<Array> {
     let (q, x) = operands(call)?;
+    let [rows, columns] = q.shape();
     let x: Vec<_> = x.as_chunks::<BLOCK>().0.iter().map(quantize_block).collect();
     Array::build::<f32>(call.shape.clone(), |out| {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = row(&q.octets()[q.row(i)], &x) as f32;
+        let vectors = x.chunks(columns.max(BLOCK) / BLOCK);
+        for (x, out) in vectors.zip(out.chunks_mut(rows.max(1))) {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = row(&q.octets()[q.row(i)], x) as f32;
+            }
         }
     })
 }
@@ -136,8 +145,9 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let (q, x) = operands(call)?;
     let [rows, columns] = q.shape();
     let blocks = Blocks { octets: q.octets(), rows, blocks: columns / BLOCK };
+    let count = call.operands[0].shape().iter().rev().skip(1).product();
     let product = Array::build::<f32>(call.shape.clone(), |out| {
-        rung_lanes::quantized::matvec(lanes, blocks, &x, out);
+        rung_lanes::quantized::matvecs(lanes, blocks, &x, count, out);
     });
     product.map(Answer::Done)
 }
@@ -145,6 +155,10 @@ fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
 /// x (columns) and the matrix's bytes, out (rows).
 fn device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
     let [rows, columns] = matrix(call)?.shape();
+    if call.operands[0].rank() != 1 {
+        let reason = "several vectors at once: each is a product of its own there";
+        return Ok(Answer::Declined(Decline::NoKernel(reason)));
+    }
     if rows * columns == 0 {
         return Array::zeros(ElementType::F32, call.shape.clone()).map(Answer::Done);
     }
@@ -182,7 +196,7 @@ fn operands(call: &Call) -> Result<(&Quantized, Vec<f32>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Decline, Ladder, NoCaller, Rung};
+    use crate::{Ladder, NoCaller, Rung};
     use rung_base::Settings;
 
     fn ramp(rows: usize, columns: usize) -> Array {

@@ -52,6 +52,7 @@ const FAMILIES: &[&[Op]] = &[
     crate::vector::PLAIN,
     crate::vector::INTO,
     crate::vector::OTHERS,
+    crate::batch::OPS,
 ];
 
 /// Every operation, in the order of the manual.
