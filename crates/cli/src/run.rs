@@ -10,6 +10,7 @@ use crate::screen::{Level, Place, Report};
 use crate::{STACK, failure, screen};
 use rung::{Options, Session, Value};
 use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Settings};
+use rung_lisp::source_of_input::Source;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
 use rung_ops::costs::Costs;
@@ -100,6 +101,12 @@ impl BufRead for Input {
 
     fn consume(&mut self, count: usize) {
         self.source.consume(count);
+    }
+}
+
+impl Source for Input {
+    fn is_ready(&self) -> bool {
+        self.source.is_ready()
     }
 }
 
