@@ -253,19 +253,18 @@ fn names_that_mean_nothing_offer_what_may_be_used_instead() {
                {form})"
         )
     };
-    let value = |text: &str| values(text).last().cloned().unwrap_or_default();
-    assert_eq!(value(&chosen("use-value", "(list (+ *gone* 1) (boundp '*gone*))")), "(6 NIL)");
-    assert_eq!(value(&chosen("store-value", "(list (+ *gone* 1) *gone*)")), "(6 5)");
-    assert_eq!(value(&chosen("use-value", "(symbol-value '*gone*)")), "5");
+    assert_eq!(values(&chosen("use-value", "(list (+ *gone* 1) (boundp '*gone*))")), "(6 NIL)");
+    assert_eq!(values(&chosen("store-value", "(list (+ *gone* 1) *gone*)")), "(6 5)");
+    assert_eq!(values(&chosen("use-value", "(symbol-value '*gone*)")), "5");
     let function = |restart: &str, form: &str| {
         chosen(restart, form).replace(" c) 5)", " c) (lambda (&rest l) (cons :here l)))")
     };
-    assert_eq!(value(&function("use-value", "(list (gone 1 2) (fboundp 'gone))")), "((:HERE 1 2) NIL)");
-    assert_eq!(value(&function("store-value", "(progn (gone 1) (gone 2))")), "(:HERE 2)");
-    assert_eq!(value(&function("use-value", "(funcall 'gone 3)")), "(:HERE 3)");
-    assert_eq!(value(&function("use-value", "(funcall #'gone 4)")), "(:HERE 4)");
+    assert_eq!(values(&function("use-value", "(list (gone 1 2) (fboundp 'gone))")), "((:HERE 1 2) NIL)");
+    assert_eq!(values(&function("store-value", "(progn (gone 1) (gone 2))")), "(:HERE 2)");
+    assert_eq!(values(&function("use-value", "(funcall 'gone 3)")), "(:HERE 3)");
+    assert_eq!(values(&function("use-value", "(funcall #'gone 4)")), "(:HERE 4)");
     assert_eq!(
-        value(&function("use-value", "(flet ((f (x) (gone x))) (multiple-value-list (f 1)))")),
+        values(&function("use-value", "(flet ((f (x) (gone x))) (multiple-value-list (f 1)))")),
         "((:HERE 1))"
     );
     // To look again, once somebody has defined it.
@@ -275,12 +274,25 @@ fn names_that_mean_nothing_offer_what_may_be_used_instead() {
                                 (unbound-variable (lambda (c)
                                    (set (cell-error-name c) 7) (continue c))))
                    (later 1 *later*))";
-    assert_eq!(value(again), "(1 7)");
+    assert_eq!(values(again), "(1 7)");
     // In a loop that has become machine code, and by a function of the library.
     let hot = "(defun sum (n) (let ((s 0)) (dotimes (i n s) (incf s (gone2 i)))))
                (handler-bind ((undefined-function
                                 (lambda (c) (invoke-restart (find-restart 'store-value c) #'1+))))
                  (sum 5000))";
-    assert_eq!(value(hot), "12502500");
-    assert_eq!(value("(handler-case (gone 1) (undefined-function (c) (cell-error-name c)))"), "GONE");
+    assert_eq!(values(hot), "12502500");
+    assert_eq!(values("(handler-case (gone 1) (undefined-function (c) (cell-error-name c)))"), "GONE");
+}
+
+#[test]
+fn as_many_arguments_as_the_limit_says_can_be_passed() {
+    // Fewer than the limit, by a call and by apply, to a function of any kind.
+    let form = "(let* ((n (1- call-arguments-limit)) (l (make-list n :initial-element 1)))
+                  (list (= n (length (apply #'list l)))
+                        (= n (apply #'+ l))
+                        (= n (apply (lambda (&rest r) (length r)) l))
+                        (= n (eval (list* '+ l)))
+                        (= n (eval (list* 'funcall '#'+ (cdr l)) ) )
+                        (> lambda-parameters-limit 50)))";
+    assert_eq!(values(form), "(T T T T NIL T)");
 }
