@@ -54,7 +54,8 @@ fn timing(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>, function: &Value) -> Ou
 
 /// `operations: lanes 3, portable 1`; nothing where none ran.
 fn by_rung(calls: &Calls) -> String {
-    let count = |rung: Rung| calls.counted().filter(|row| row.rung == rung).map(|row| row.calls);
+    let rows = |rung: Rung| calls.counted().filter(move |row| row.rung == rung);
+    let count = |rung| rows(rung).map(|row| row.calls);
     let counted = Rung::ALL.map(|rung| (rung.name(), count(rung).sum::<u64>()));
     let shown = counted.iter().filter(|(_, calls)| *calls > 0);
     let shown: Vec<String> = shown.map(|(name, calls)| format!("{name} {calls}")).collect();
