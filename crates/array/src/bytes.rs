@@ -11,7 +11,7 @@ mod pool;
 use bytemuck::{Pod, Zeroable};
 use pool::Pool;
 use rung_base::{Error, Result, memory};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -27,6 +27,7 @@ static RECYCLED: Mutex<Vec<Box<[Line]>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static SMALL: RefCell<Pool> = const { RefCell::new(Pool::new()) };
+    static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Bytes of a fixed length, always initialised. Memory for more of them may lie behind.
@@ -56,6 +57,8 @@ impl Bytes {
     #[inline]
     fn any(length: usize) -> Result<(Bytes, bool)> {
         let lines = length.div_ceil(64);
+        // The language's one thread makes all results, so its own count is the run's.
+        TAKEN.set(TAKEN.get().wrapping_add(length as u64));
         match take_recycled(lines) {
             Some(lines) => Ok((Bytes { lines, length }, true)),
             None => fresh(lines).map(|lines| (Bytes { lines, length }, false)),
@@ -135,6 +138,12 @@ fn take_recycled(lines: usize) -> Option<Box<[Line]>> {
     let fits = |b: &[Line]| b.len() >= lines && b.len() - lines <= lines / 4;
     let position = kept.iter().rposition(|b| fits(b))?;
     Some(kept.swap_remove(position))
+}
+
+/// Bytes that arrays made on this thread have taken so far, kept buffers used again included; what
+/// is on a device alone takes none here.
+pub fn taken_bytes() -> u64 {
+    TAKEN.get()
 }
 
 /// Bytes of dropped arrays that are kept for the next ones.

@@ -15,7 +15,7 @@ mod view;
 mod views;
 
 pub use array::Array;
-pub use bytes::{Bytes, recycled_bytes};
+pub use bytes::{Bytes, recycled_bytes, taken_bytes};
 pub use convert::{Convert, Number, narrow_bf16, narrow_f16};
 pub use quantized::Quantized;
 pub use storage::{Remote, Sight};

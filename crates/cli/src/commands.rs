@@ -119,7 +119,8 @@ pub static COMMANDS: &[Command] = &[
         summary: "lay programs out: white space changes, nothing else",
         detail: &[
             "Lines stay where they are broken, unless they are too long; each is",
-            "indented by the form it belongs to. - is standard input.",
+            "indented by the form it belongs to. - is standard input. rung format is",
+            "the same.",
         ],
         examples: &[
             ("rung fmt prog.lisp", "in place"),
@@ -164,8 +165,12 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
+/// Further names of commands.
+const ALSO: [(&str, &str); 1] = [("format", "fmt")];
+
 /// The command of a name.
 pub fn find(name: &str) -> Option<&'static Command> {
+    let name = ALSO.iter().find(|(also, _)| *also == name).map_or(name, |(_, name)| name);
     COMMANDS.iter().find(|command| command.name == name)
 }
 

@@ -32,7 +32,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
         Err(Stopped(code)) => code,
     };
     running.end();
-    Ok(code)
+    Ok(running.judged(code))
 }
 
 /// `rung explain FILE`: as `--explain`.

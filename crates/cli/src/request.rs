@@ -54,6 +54,10 @@ pub struct Request {
     pub short_messages: Setting<bool>,
     /// Functions that run often become machine code.
     pub native: Setting<bool>,
+    /// A run that has warned ends with exit code 1.
+    pub warnings_are_errors: Setting<bool>,
+    /// Output to a terminal is collected as output to a file is.
+    pub buffered: Setting<bool>,
     /// An error shows the calls that led to it.
     pub backtrace: Setting<bool>,
     /// Texts of `-e`, in order.
@@ -110,6 +114,8 @@ impl Default for Request {
             verbose: Setting::default(),
             short_messages: Setting::default(),
             native: Setting::built_in(true),
+            warnings_are_errors: Setting::default(),
+            buffered: Setting::default(),
             backtrace: Setting::default(),
             expressions: Vec::new(),
             loads: Vec::new(),

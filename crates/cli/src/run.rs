@@ -10,6 +10,7 @@ use crate::screen::{Level, Place, Report};
 use crate::{STACK, failure, screen};
 use rung::{Options, Session, Value};
 use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Settings};
+use rung_lisp::source_of_input::Source;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
 use rung_ops::costs::Costs;
@@ -35,9 +36,9 @@ const BUFFER: usize = 64 << 10;
 pub struct Output(Rc<RefCell<BufWriter<io::Stdout>>>);
 
 impl Output {
-    fn new() -> Output {
+    fn new(buffered: bool) -> Output {
         // Rust's own handle writes whole lines, which is what a terminal wants.
-        let size = if io::stdout().is_terminal() { 0 } else { BUFFER };
+        let size = if io::stdout().is_terminal() && !buffered { 0 } else { BUFFER };
         Output(Rc::new(RefCell::new(BufWriter::with_capacity(size, io::stdout()))))
     }
 }
@@ -103,6 +104,12 @@ impl BufRead for Input {
     }
 }
 
+impl Source for Input {
+    fn is_ready(&self) -> bool {
+        self.source.is_ready()
+    }
+}
+
 /// What is run: the prompt takes Ctrl-C back to itself, a script ends by it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -128,7 +135,7 @@ impl<'a> Running<'a> {
     /// Finds the rungs, starts Lisp, and says what is missing.
     pub fn start(invocation: &'a Invocation, mode: Mode) -> Result<Running<'a>, Failure> {
         let request = &invocation.request;
-        let output = Output::new();
+        let output = Output::new(request.buffered.value);
         let waiting = Waiting::default();
         let source = BufReader::new(io::stdin());
         let input = Input { source, output: output.clone(), waiting: waiting.clone() };
@@ -292,6 +299,18 @@ impl<'a> Running<'a> {
                 screen::mutter(&format!("  {depth:>3}  {name}\n"));
             }
         }
+    }
+
+    /// The exit code of a run that has come to its end: with `--warnings=error` its warnings count.
+    pub fn judged(&self, code: i32) -> i32 {
+        let warnings = self.session.lisp.warnings();
+        if code != 0 || warnings == 0 || !self.invocation.request.warnings_are_errors.value {
+            return code;
+        }
+        let count = if warnings == 1 { "1 warning".into() } else { format!("{warnings} warnings") };
+        let failure = Failure::new(Exit::Program, format!("{count}, and warnings are errors"));
+        self.invocation.screen.failure(&failure.hint("--allow-warnings lets them pass"));
+        Exit::Program as i32
     }
 
     /// What is said after the run.

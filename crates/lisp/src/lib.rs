@@ -63,6 +63,7 @@ mod reader_token;
 pub mod readtable;
 pub mod report;
 pub mod source;
+pub mod source_of_input;
 pub mod stack;
 pub mod stream;
 pub mod stream_both;

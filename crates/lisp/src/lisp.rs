@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{BufReader, BufWriter, IsTerminal, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,6 +23,7 @@ use crate::machine::{Control, NO_OPS, Stacks};
 use crate::object::Object;
 use crate::package::{Access, PackageId, Packages};
 use crate::packed::Fetches;
+use crate::source_of_input::Source;
 use crate::source::{Sources, Span};
 use crate::symbol::{self, Symbol, SymbolTable};
 use crate::value::Value;
@@ -166,7 +167,7 @@ pub struct Options {
     /// Standard error.
     pub error_output: Box<dyn Write>,
     /// Standard input.
-    pub input: Box<dyn BufRead>,
+    pub input: Box<dyn Source>,
     /// Which of input, output and error output are terminals: what `interactive-stream-p` says,
     /// and so whether programs show their progress.
     pub terminals: [bool; 3],

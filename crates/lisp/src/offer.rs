@@ -36,6 +36,16 @@ impl Lisp {
     /// Asks the handlers of an error with these restarts. When none was chosen, the end of the
     /// handlers is an escape.
     pub fn offer(&mut self, escape: Escape, offers: &[Offer<'_>]) -> Outcome<Chosen> {
+        self.offer_noting(escape, offers, &Lisp::note_sites)
+    }
+
+    /// The same; `note` remembers the frames that the person may look at.
+    pub(crate) fn offer_noting(
+        &mut self,
+        escape: Escape,
+        offers: &[Offer<'_>],
+        note: &dyn Fn(&mut Lisp),
+    ) -> Outcome<Chosen> {
         // Restarts are for somebody who chooses.
         if self.variable(symbol::HANDLERS).is_nil() && self.console.is_none() {
             return Err(escape);
@@ -57,7 +67,7 @@ impl Lisp {
             if lisp.console.is_none() {
                 return Ok(());
             }
-            lisp.note_sites();
+            note(lisp);
             lisp.debug(&condition)
         });
         match asked {

@@ -5,13 +5,14 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead, Read, Write};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use rung_base::file::Replacement;
 
 use crate::condition::{Condition, Escape, EscapeKind, Outcome};
+use crate::source_of_input::Source;
 use crate::stream_coding::{Ahead, Coding, Next, Whole};
 use crate::symbol::{self, Symbol};
 use crate::value::Value;
@@ -25,7 +26,7 @@ pub enum StreamKind {
     /// Writes bytes; buffering is the writer's business.
     Output(Box<dyn Write>),
     /// Reads bytes line by line.
-    Input { source: Box<dyn BufRead>, ahead: Box<Ahead> },
+    Input { source: Box<dyn Source>, ahead: Box<Ahead> },
     /// Reads and writes a file at one position.
     Both(Box<crate::stream_both::BothWays>),
     /// The stream that is the value of a variable.
@@ -56,6 +57,17 @@ pub struct Stream {
     pub terminal: Cell<bool>,
     /// How the file was opened.
     pub file: Box<Opened>,
+}
+
+/// What a stream has for a reader who does not wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listening {
+    /// A character.
+    There,
+    /// Nothing yet.
+    Nothing,
+    /// The end of the input.
+    End,
 }
 
 /// How a file was opened.
@@ -193,6 +205,25 @@ impl Stream {
             StreamKind::Closed => Err(stream_error("the stream is closed")),
             _ => Err(stream_error("the stream gives no input")),
         }
+    }
+
+    /// Whether a character can be had without waiting; none where its bytes' end is there.
+    pub(crate) fn listen_here(&self) -> Outcome<Listening> {
+        match &mut *self.kind.borrow_mut() {
+            StreamKind::Input { ahead, .. } if !ahead.rest().is_empty() => {
+                return Ok(Listening::There);
+            }
+            StreamKind::Input { source, .. } => {
+                if !source.is_ready() {
+                    return Ok(Listening::Nothing);
+                }
+                let bytes = source.fill_buf().map_err(|error| self.failed("read", &error))?;
+                return Ok(if bytes.is_empty() { Listening::End } else { Listening::There });
+            }
+            _ => {}
+        }
+        let next = self.next_here(false)?;
+        Ok(if matches!(next, Next::End) { Listening::End } else { Listening::There })
     }
 
     /// The malformed bytes that come next are this character.

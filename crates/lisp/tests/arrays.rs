@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::check;
+use common::{check, values};
 
 #[test]
 fn a_displaced_array_shows_the_elements_of_another() {
@@ -113,4 +113,10 @@ fn element_types_may_be_names_of_deftype() {
         ),
         ("(make-sequence 'simple-string 2)", "\"  \""),
     ]);
+}
+
+#[test]
+fn arrays_of_nothing_have_elements_of_type_nil() {
+    assert_eq!(values("(upgraded-array-element-type nil)"), "NIL");
+    assert_eq!(values("(upgraded-array-element-type t)"), "T");
 }

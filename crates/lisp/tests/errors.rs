@@ -244,3 +244,55 @@ fn a_form_at_a_time() {
     assert_eq!(wrong, Some(UnhandledKind::Reader));
     assert!(matches!(lisp.read_form("prompt", "  ; nothing\n"), Ok(Next::End)));
 }
+
+#[test]
+fn names_that_mean_nothing_offer_what_may_be_used_instead() {
+    let chosen = |restart: &str, form: &str| {
+        format!(
+            "(handler-bind ((cell-error (lambda (c) (invoke-restart (find-restart '{restart} c) 5))))
+               {form})"
+        )
+    };
+    assert_eq!(values(&chosen("use-value", "(list (+ *gone* 1) (boundp '*gone*))")), "(6 NIL)");
+    assert_eq!(values(&chosen("store-value", "(list (+ *gone* 1) *gone*)")), "(6 5)");
+    assert_eq!(values(&chosen("use-value", "(symbol-value '*gone*)")), "5");
+    let function = |restart: &str, form: &str| {
+        chosen(restart, form).replace(" c) 5)", " c) (lambda (&rest l) (cons :here l)))")
+    };
+    assert_eq!(values(&function("use-value", "(list (gone 1 2) (fboundp 'gone))")), "((:HERE 1 2) NIL)");
+    assert_eq!(values(&function("store-value", "(progn (gone 1) (gone 2))")), "(:HERE 2)");
+    assert_eq!(values(&function("use-value", "(funcall 'gone 3)")), "(:HERE 3)");
+    assert_eq!(values(&function("use-value", "(funcall #'gone 4)")), "(:HERE 4)");
+    assert_eq!(
+        values(&function("use-value", "(flet ((f (x) (gone x))) (multiple-value-list (f 1)))")),
+        "((:HERE 1))"
+    );
+    // To look again, once somebody has defined it.
+    let again = "(handler-bind ((undefined-function (lambda (c)
+                                   (setf (symbol-function (cell-error-name c)) #'list)
+                                   (continue c)))
+                                (unbound-variable (lambda (c)
+                                   (set (cell-error-name c) 7) (continue c))))
+                   (later 1 *later*))";
+    assert_eq!(values(again), "(1 7)");
+    // In a loop that has become machine code, and by a function of the library.
+    let hot = "(defun sum (n) (let ((s 0)) (dotimes (i n s) (incf s (gone2 i)))))
+               (handler-bind ((undefined-function
+                                (lambda (c) (invoke-restart (find-restart 'store-value c) #'1+))))
+                 (sum 5000))";
+    assert_eq!(values(hot), "12502500");
+    assert_eq!(values("(handler-case (gone 1) (undefined-function (c) (cell-error-name c)))"), "GONE");
+}
+
+#[test]
+fn as_many_arguments_as_the_limit_says_can_be_passed() {
+    // Fewer than the limit, by a call and by apply, to a function of any kind.
+    let form = "(let* ((n (1- call-arguments-limit)) (l (make-list n :initial-element 1)))
+                  (list (= n (length (apply #'list l)))
+                        (= n (apply #'+ l))
+                        (= n (apply (lambda (&rest r) (length r)) l))
+                        (= n (eval (list* '+ l)))
+                        (= n (eval (list* 'funcall '#'+ (cdr l)) ) )
+                        (> lambda-parameters-limit 50)))";
+    assert_eq!(values(form), "(T T T T NIL T)");
+}

@@ -346,3 +346,22 @@ fn an_element_type_without_numbers_in_files_is_refused() {
     }
     std::fs::remove_file(&path).unwrap();
 }
+
+#[test]
+fn a_form_of_a_file_may_be_evaluated_again_or_left_out() {
+    let file = fresh_path("load-restarts.lisp");
+    std::fs::write(&file, "(push 1 *seen*)\n(push (risky) *seen*)\n(push 3 *seen*)\n").unwrap();
+    let load = |handler: &str| {
+        let text = format!(
+            "(defvar *seen* nil) (defvar *calls* 0)
+             (defun risky () (if (< (incf *calls*) 3) (error \"not yet\") 2))
+             (handler-bind ((error (lambda (c) (declare (ignorable c)) {handler}))) (load {file:?}))
+             (list *seen* *calls*)"
+        );
+        values(&text)
+    };
+    assert_eq!(load("(invoke-restart 'rung:retry)"), "((3 2 1) 3)");
+    assert_eq!(load("(invoke-restart 'rung:skip)"), "((3 1) 1)");
+    assert_eq!(load("(continue c)"), "((3 1) 1)");
+    std::fs::remove_file(&file).unwrap();
+}

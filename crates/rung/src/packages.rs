@@ -4,6 +4,7 @@
 mod arguments;
 mod chain;
 mod csv;
+mod described;
 mod device;
 mod devices;
 mod emap;
@@ -15,6 +16,7 @@ mod png;
 mod quantized;
 mod rational;
 mod safetensors;
+mod timing;
 
 pub(crate) use explain::count_reads;
 pub(crate) use linalg::place_of;
@@ -43,6 +45,7 @@ pub fn functions() -> impl Iterator<Item = &'static Native> {
 /// Registers every package.
 pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
     let asked = explain::bind(lisp, ladder);
+    timing::bind(lisp, ladder);
     device::bind(lisp, ladder);
     devices::bind(lisp, ladder);
     let operations = linalg::bind(lisp, ladder, asked);

@@ -542,3 +542,28 @@ fn a_distribution_or_window_that_cannot_be_is_refused() {
         ("(la:normal 2 0 2)", "#d(2.0 2.0)"),
     ]);
 }
+
+#[test]
+fn time_waits_for_the_device_and_says_rungs_and_bytes() {
+    let form = "(with-output-to-string (*trace-output*)
+                  (time (la:sum (la:add (la:arange 1000) 1))))";
+    let text = printed(&mut session(), form).replace("\\n", "\n");
+    let lines: Vec<&str> = text.trim_matches('"').lines().collect();
+    assert!(lines[0].starts_with("time: ") && lines[0].ends_with(" s"), "{text}");
+    assert!(lines[1].starts_with("operations: ") && lines[1].contains("lanes"), "{text}");
+    // Two arrays of 1000 doubles; a number takes no array.
+    assert!(lines[2].starts_with("arrays: ") && lines[2].ends_with(" bytes"), "{text}");
+    let bytes: usize = lines[2].split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((16_000..24_000).contains(&bytes), "{text}");
+    let text = printed(&mut resident_session(), form).replace("\\n", "\n");
+    let line = |head: &str| text.lines().find(|line| line.trim_matches('"').starts_with(head));
+    assert!(line("operations: device ").is_some(), "{text}");
+    assert!(line("moved: up ").is_some(), "{text}");
+    // Values pass, an error prints nothing, and what runs after it is not counted.
+    let mut session = session();
+    assert_eq!(printed(&mut session, "(multiple-value-list (time (values 1 2)))"), "(1 2)");
+    let quiet = "(with-output-to-string (*trace-output*)
+                   (ignore-errors (time (la:add #d(1 2) #d(1 2 3)))))";
+    assert_eq!(printed(&mut session, quiet), "\"\"");
+    assert_eq!(printed(&mut session, "(rung:calls)"), "NIL");
+}

@@ -162,6 +162,47 @@ pub const FLAGS: &[Flag] = &[
         ..FLAG
     },
     Flag {
+        name: "--warnings",
+        takes: Takes::Choice(&["show", "error"]),
+        key: Some("warnings"),
+        commands: RUNNING,
+        summary: "error: a run that has warned ends with exit code 1",
+        detail: &["Warnings of the compiler and of the function warn; the run goes on after them."],
+        apply: |request, given, origin| {
+            request.warnings_are_errors.set(given.text() == "error", origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.warnings_are_errors;
+            let word = if setting.value { "error" } else { "show" };
+            (word.to_string(), setting.origin.clone())
+        }),
+        ..FLAG
+    },
+    Flag {
+        name: "--allow-warnings",
+        commands: RUNNING,
+        summary: "as --warnings=show, where a settings file says error",
+        apply: |request, _, origin| {
+            request.warnings_are_errors.set(false, origin);
+            Ok(())
+        },
+        ..FLAG
+    },
+    Flag {
+        name: "--buffered-output",
+        key: Some("buffered-output"),
+        commands: RUNNING,
+        summary: "collect output to a terminal too, as to a file or a pipe",
+        detail: &["It is shown before input is waited for, before messages, and at the end."],
+        apply: |request, given, origin| {
+            request.buffered.set(given.on(), origin);
+            Ok(())
+        },
+        show: Some(|request| show_switch(&request.buffered)),
+        ..FLAG
+    },
+    Flag {
         name: "--no-init",
         commands: RUNNING,
         summary: "do not load init.lisp at the prompt",

@@ -139,6 +139,11 @@ fn arity(function: &Function) -> Option<(usize, usize)> {
 }
 
 impl Lisp {
+    /// How many warnings were printed so far, those of the compiler and of `warn`.
+    pub fn warnings(&self) -> usize {
+        self.warned.len()
+    }
+
     /// Prints a warning once per place.
     pub(crate) fn tell(
         &mut self,

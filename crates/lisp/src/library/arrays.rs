@@ -12,7 +12,7 @@ use crate::native::{Native, native};
 use crate::numbers;
 use crate::object::{GeneralArray, Object};
 use crate::symbol;
-use crate::value::{T, Value, list};
+use crate::value::{NIL, T, Value, list};
 
 use super::array_making::{adjust_array, make_array};
 use super::{displaced, foreign_arrays};
@@ -480,6 +480,10 @@ pub static ARRAYS: &[Native] = &[
         "type &optional environment",
         "The type that elements are stored at.",
         |lisp, a| {
+            // Nothing is of type nil, so its arrays have no elements to store (the standard: nil).
+            if a[0].is_nil() {
+                return Ok(NIL);
+            }
             Ok(match stored(lisp, &a[0])? {
                 Stored::Packed(element_type) => element_type_value(element_type),
                 Stored::Characters => Value::symbol(symbol::CHARACTER),

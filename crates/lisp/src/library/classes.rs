@@ -474,6 +474,7 @@ fn define_standard(lisp: &mut Lisp, a: &[Value]) -> Outcome {
     let Some(name) = a[0].as_symbol().filter(|name| *name != symbol::NIL) else {
         return Err(Escape::wrong_type("defclass", symbol::SYMBOL, &a[0]));
     };
+    lisp.name_to_define(name, super::locks::Way::Keep)?;
     if lisp.class(name).is_some_and(|class| class.kind == ClassKind::BuiltIn) {
         let text = format!("defclass: {} is a class of the language", lisp.shown(name));
         return Err(Escape::program(text));

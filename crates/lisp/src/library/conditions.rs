@@ -87,9 +87,11 @@ pub(crate) fn define_standard_classes(lisp: &mut Lisp) {
             lisp.packages.export(&lisp.symbols, home, *name);
         }
     }
-    // What a program calls the restart of `open`.
-    let retry = lisp.intern(crate::package::RUNG, "RETRY");
-    lisp.packages.export(&lisp.symbols, crate::package::RUNG, retry);
+    // What a program calls the restarts of `open` and `load`.
+    for name in ["RETRY", "SKIP"] {
+        let restart = lisp.intern(crate::package::RUNG, name);
+        lisp.packages.export(&lisp.symbols, crate::package::RUNG, restart);
+    }
     // Made by `%make-restart` in the library, which says what the slots are.
     let made = define_class(lisp, symbol::RESTART, ClassKind::Structure, Definition::default());
     debug_assert!(made.is_ok(), "a class without superclasses");

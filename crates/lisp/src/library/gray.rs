@@ -6,6 +6,7 @@ use crate::lisp::Lisp;
 use crate::object::Object;
 use crate::package::GRAY;
 use crate::symbol;
+use crate::stream::Listening;
 use crate::value::{NIL, Value};
 
 /// Whether a value is a stream that a program defines.
@@ -64,6 +65,12 @@ pub(super) fn next_character(lisp: &mut Lisp, stream: &Value, take: bool) -> Out
         Value::Char(c) => Ok(Some(c)),
         _ => Ok(None),
     }
+}
+
+/// What there is for a reader who does not wait; the end and nothing yet are one to such streams.
+pub(super) fn listen(lisp: &mut Lisp, stream: &Value) -> Outcome<Listening> {
+    let there = ask(lisp, "STREAM-LISTEN", std::slice::from_ref(stream))?.truth();
+    Ok(if there { Listening::There } else { Listening::Nothing })
 }
 
 /// `(file-position stream)` or `(file-position stream position)`.

@@ -5,13 +5,15 @@
 
 use std::collections::HashMap;
 
-use crate::condition::{Condition, Escape, Outcome};
+use crate::condition::{Condition, Escape, EscapeKind, Outcome};
 use crate::expand::{macroexpand_1, special};
 use crate::lisp::Lisp;
 use crate::object::Object;
+use crate::offer::Offer;
+use crate::package::{CL, RUNG};
 use crate::reader::{ReadError, Reader};
 use crate::symbol::{self, Symbol};
-use crate::value::{NIL, Value};
+use crate::value::{NIL, Value, cons, list_with_tail};
 
 use super::evaluation::no_environment;
 
@@ -191,15 +193,21 @@ impl Lisp {
         let found = Value::object(Object::Pathname(found.to_string_lossy().into_owned()));
         self.bind(symbol::LOAD_PATHNAME, name);
         self.bind(symbol::LOAD_TRUENAME, found);
-        let loaded = self.load_text(path, &text);
+        let loaded = self.load_text_with(path, &text, true);
         self.unbind_to(depth);
         loaded
     }
 
     /// Evaluates the forms of a text; with the outermost, what was in doubt is settled.
     pub(crate) fn load_text(&mut self, name: &str, text: &str) -> Outcome<()> {
+        self.load_text_with(name, text, false)
+    }
+
+    /// The same; with `restarts`, each form may be evaluated again or left out.
+    fn load_text_with(&mut self, name: &str, text: &str, restarts: bool) -> Outcome<()> {
         self.loading += 1;
-        let loaded = self.load_forms(name, text);
+        let restarts = if restarts { FormRestarts::new(self, name).map(Some) } else { Ok(None) };
+        let loaded = restarts.and_then(|ways| self.load_forms(name, text, ways.as_ref()));
         self.loading -= 1;
         if self.loading == 0 {
             match &loaded {
@@ -210,13 +218,21 @@ impl Lisp {
         loaded
     }
 
-    fn load_forms(&mut self, name: &str, text: &str) -> Outcome<()> {
+    fn load_forms(
+        &mut self,
+        name: &str,
+        text: &str,
+        ways: Option<&FormRestarts>,
+    ) -> Outcome<()> {
         // A line `#!/usr/bin/env rung` at the top is for the system.
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));
         while let Some(form) = read_next(&mut reader, self)? {
             self.poll()?;
-            let outcome = eval_toplevel(self, &form);
+            let outcome = match ways {
+                Some(ways) => ways.eval(self, &form),
+                None => eval_toplevel(self, &form),
+            };
             self.forget_positions();
             outcome.map_err(|escape| escape.placed(reader.form_span()))?;
             self.poll()?;
@@ -234,6 +250,49 @@ impl Lisp {
             Some(parent) if parent.as_os_str().is_empty() => path.to_string(),
             Some(parent) => parent.join(path).to_string_lossy().into_owned(),
             None => path.to_string(),
+        }
+    }
+}
+
+/// What may be done with a form of a file whose evaluation fails: `rung:retry` evaluates it again,
+/// `rung:skip` and `continue` go on with the next. Made once a file, as a form must not pay for them.
+struct FormRestarts {
+    tag: Value,
+    restarts: Vec<Value>,
+}
+
+impl FormRestarts {
+    fn new(lisp: &mut Lisp, file: &str) -> Outcome<FormRestarts> {
+        let again = format!("Evaluate this form of {file} again.");
+        let skip = format!("Leave this form of {file} out and go on with the next.");
+        let offers = [
+            Offer { package: RUNG, name: "RETRY", report: &again },
+            Offer { package: RUNG, name: "SKIP", report: &skip },
+            Offer { package: CL, name: "CONTINUE", report: &skip },
+        ];
+        let tag = cons(NIL, NIL);
+        let offered = offers.iter().enumerate();
+        let restarts = offered.map(|(number, offer)| lisp.offered(number, offer, &tag));
+        Ok(FormRestarts { restarts: restarts.collect::<Outcome<_>>()?, tag })
+    }
+
+    fn eval(&self, lisp: &mut Lisp, form: &Value) -> Outcome {
+        loop {
+            let outer = lisp.variable(symbol::RESTARTS).clone();
+            let restarts = list_with_tail(self.restarts.clone(), outer);
+            let evaluate = |lisp: &mut Lisp| eval_toplevel(lisp, form);
+            let escape = match lisp.with_binding(symbol::RESTARTS, restarts, evaluate) {
+                Err(escape) => escape,
+                value => return value,
+            };
+            match *escape.0 {
+                EscapeKind::Throw { tag, values } if tag.eql(&self.tag) => {
+                    if values.into_values().first().and_then(Value::as_fixnum) != Some(0) {
+                        return Ok(NIL);
+                    }
+                }
+                other => return Err(other.into()),
+            }
         }
     }
 }

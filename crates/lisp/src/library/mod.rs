@@ -42,7 +42,7 @@ pub mod tables;
 pub mod types;
 mod types_complex;
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::rc::Rc;
 
 use crate::code::Function;
@@ -51,6 +51,7 @@ use crate::lisp::Lisp;
 use crate::native::{Body, Native, NativeFunction, SharedBody, arity};
 use crate::object::Object;
 use crate::package::{self, PackageId};
+use crate::source_of_input::Source;
 use crate::stream::{Stream, StreamKind};
 use crate::symbol::{self, Symbol, VariableKind};
 use crate::value::{NIL, T, Value, list};
@@ -172,7 +173,7 @@ fn register(lisp: &mut Lisp, native: &Native) {
 }
 
 /// What the standard streams are connected to: input, output, error output.
-pub(crate) type StandardStreams = (Box<dyn BufRead>, Box<dyn Write>, Box<dyn Write>, [bool; 3]);
+pub(crate) type StandardStreams = (Box<dyn Source>, Box<dyn Write>, Box<dyn Write>, [bool; 3]);
 
 /// Fills a new Lisp.
 pub(crate) fn start(lisp: &mut Lisp, streams: StandardStreams) {

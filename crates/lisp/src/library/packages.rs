@@ -106,8 +106,7 @@ pub static SYMBOLS: &[Native] = &[
     }),
     native("symbol-value", "symbol", "The value of its dynamic variable.", |lisp, a| {
         let name = symbol_of("symbol-value", &a[0])?;
-        let value = lisp.variable(name).clone();
-        if value.is_unbound() { Err(lisp.unbound_variable(name)) } else { Ok(value) }
+        lisp.bound_value(name)
     }),
     native("set", "symbol value", "Sets a dynamic variable.", |lisp, a| {
         let name = symbol_of("set", &a[0])?;

@@ -8,7 +8,7 @@ use crate::condition::{Escape, Outcome};
 use crate::lisp::Lisp;
 use crate::native::{Native, native};
 use crate::object::Object;
-use crate::stream::{Stream, StreamKind, Unfinished};
+use crate::stream::{Listening, Stream, StreamKind, Unfinished};
 use crate::stream_coding::Whole;
 use crate::symbol;
 use crate::value::{NIL, T, Value, list};
@@ -84,8 +84,13 @@ pub static STREAMS: &[Native] = &[
     native(
         "read-char-no-hang",
         "&optional stream eof-error-p eof-value recursive-p",
-        "The next character; it waits for one as read-char does.",
+        "The next character, or nil where none has come yet.",
         |lisp, a| {
+            let designator = a.first().cloned().unwrap_or_default();
+            let stream = lisp.input_stream(&designator, "read-char-no-hang")?;
+            if !gray::is_own(&stream) && lisp.listen(&stream)? == Listening::Nothing {
+                return Ok(NIL);
+            }
             let read = lisp.intern(crate::package::CL, "READ-CHAR");
             lisp.call(&Value::symbol(read), a)
         },

@@ -6,7 +6,7 @@ use crate::native::{Native, keywords, native};
 use crate::object::Object;
 use crate::offer::Offer;
 use crate::package::CL;
-use crate::stream::{Stream, StreamKind, Unfinished};
+use crate::stream::{Listening, Stream, StreamKind, Unfinished};
 use crate::stream_coding::Next;
 use crate::symbol;
 use crate::value::{NIL, T, Value};
@@ -126,6 +126,25 @@ impl Lisp {
             Route::Own => {
                 gray::ask(self, "STREAM-FINISH-OUTPUT", std::slice::from_ref(stream)).map(drop)
             }
+        }
+    }
+
+    /// What a stream has for a reader who does not wait.
+    pub(super) fn listen(&mut self, stream: &Value) -> Outcome<Listening> {
+        crate::stack::check("the stream")?;
+        match self.route(stream, false)? {
+            Route::Here => stream_of("listen", stream)?.listen_here(),
+            Route::Other(stream) | Route::Echo(stream, _) => self.listen(&stream),
+            Route::Several(streams) => {
+                for stream in &streams {
+                    match self.listen(stream)? {
+                        Listening::End => {}
+                        found => return Ok(found),
+                    }
+                }
+                Ok(Listening::End)
+            }
+            Route::Own => gray::listen(self, stream),
         }
     }
 
@@ -381,7 +400,7 @@ pub static STREAMS: &[Native] = &[
     ),
     native("listen", "&optional stream", "Whether a character is there.", |lisp, a| {
         let stream = lisp.input_stream(&optional(a, 0), "listen")?;
-        Ok(Value::boolean(lisp.peek_char(&stream)?.is_some()))
+        Ok(Value::boolean(lisp.listen(&stream)? == Listening::There))
     }),
     native(
         "open",

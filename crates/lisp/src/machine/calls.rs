@@ -244,25 +244,25 @@ impl Machine {
         let at = |register: u16| self.base + register as usize;
         match op {
             Op::Call { base, count, symbol } => {
-                let (first, function) = (at(base), lisp.global_function(symbol)?);
+                let (first, function) = (at(base), self.callee(lisp, symbol)?);
                 self.call(lisp, function, first, count as usize, first)?;
             }
             Op::CallValue { base, count } => {
                 let first = at(base);
                 let designator = std::mem::take(&mut self.stacks.values[first]);
-                let function = lisp.function_of(&designator)?;
+                let function = self.designated(lisp, &designator)?;
                 self.call(lisp, function, first + 1, count as usize, first)?;
             }
             Op::CallSaved { base, count } => self.call_saved(lisp, at(base), count as usize)?,
             Op::TailCall { base, count, symbol } => {
-                let (first, function) = (at(base), lisp.global_function(symbol)?);
+                let (first, function) = (at(base), self.callee(lisp, symbol)?);
                 let value = self.tail_call(lisp, function, first, count as usize)?;
                 return Ok(self.kept(first, value));
             }
             Op::TailCallValue { base, count } => {
                 let first = at(base);
                 let designator = std::mem::take(&mut self.stacks.values[first]);
-                let function = lisp.function_of(&designator)?;
+                let function = self.designated(lisp, &designator)?;
                 let value = self.tail_call(lisp, function, first + 1, count as usize)?;
                 return Ok(self.kept(first + 1, value));
             }
@@ -416,15 +416,20 @@ impl Lisp {
 
     /// The global function of a symbol, loaded from the library if need be.
     pub fn global_function(&mut self, symbol: Symbol) -> Outcome<Ref<Function>> {
+        self.find_function(symbol)?.ok_or_else(|| self.undefined_function(symbol))
+    }
+
+    /// The same, if there is one.
+    pub(crate) fn find_function(&mut self, symbol: Symbol) -> Outcome<Option<Ref<Function>>> {
         if let Value::Function(function) = &self.symbols[symbol].function {
-            return Ok(function.clone());
+            return Ok(Some(function.clone()));
         }
         if self.load_from_library(symbol)?
             && let Value::Function(function) = &self.symbols[symbol].function
         {
-            return Ok(function.clone());
+            return Ok(Some(function.clone()));
         }
-        Err(self.undefined_function(symbol))
+        Ok(None)
     }
 }
 

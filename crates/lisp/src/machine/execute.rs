@@ -258,7 +258,7 @@ impl Machine {
                     let first = base + first as usize;
                     let Value::Function(function) = &lisp.symbols[symbol].function else {
                         settle!();
-                        let function = attempt!(lisp.global_function(symbol));
+                        let function = attempt!(self.callee(lisp, symbol));
                         attempt!(self.call(lisp, function, first, count as usize, first));
                         resume!();
                         continue;
@@ -309,7 +309,7 @@ impl Machine {
                         continue;
                     }
                     settle!();
-                    let function = attempt!(lisp.global_function(symbol));
+                    let function = attempt!(self.callee(lisp, symbol));
                     let first = base + first as usize;
                     match attempt!(self.tail_call(lisp, function, first, count as usize)) {
                         Some(value) => leave_frame!(value),
@@ -330,7 +330,7 @@ impl Machine {
                     poll!();
                     settle!();
                     let designator = std::mem::take(&mut self.stacks.values[result]);
-                    let function = attempt!(lisp.function_of(&designator));
+                    let function = attempt!(self.designated(lisp, &designator));
                     attempt!(self.call(lisp, function, result + 1, count as usize, result));
                     resume!();
                 }
@@ -338,7 +338,7 @@ impl Machine {
                     settle!();
                     let first = base + first as usize;
                     let designator = std::mem::take(&mut self.stacks.values[first]);
-                    let function = attempt!(lisp.function_of(&designator));
+                    let function = attempt!(self.designated(lisp, &designator));
                     match attempt!(self.tail_call(lisp, function, first + 1, count as usize)) {
                         Some(value) => leave_frame!(value),
                         None => resume!(),
@@ -445,7 +445,7 @@ impl Machine {
         count: usize,
     ) -> Outcome<()> {
         let designator = std::mem::take(&mut self.stacks.values[result]);
-        let function = lisp.function_of(&designator)?;
+        let function = self.designated(lisp, &designator)?;
         let start = self.stacks.lots.len() - count;
         let lots = self.stacks.lots.drain(start..).collect::<Vec<_>>();
         let arguments = lots.into_iter().flat_map(Lot::into_values).collect::<Vec<_>>();

@@ -11,6 +11,7 @@ mod calls;
 mod execute;
 mod generic;
 mod met;
+mod missing;
 mod step;
 mod unwind;
 

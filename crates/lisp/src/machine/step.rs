@@ -58,17 +58,15 @@ impl Machine {
                 }
             }
             Op::Global { to, symbol } => {
-                let value = &lisp.symbols[symbol].value;
-                if value.is_unbound() {
-                    return Err(lisp.unbound_variable(symbol));
-                }
-                set!(to, value.clone());
+                let value = lisp.symbols[symbol].value.clone();
+                let value = if value.is_unbound() { self.unbound(lisp, symbol)? } else { value };
+                set!(to, value);
             }
             Op::SetGlobal { from, symbol } => {
                 lisp.symbols[symbol].value = at!(from).clone();
             }
             Op::FunctionOf { to, symbol } => {
-                let function = lisp.global_function(symbol)?;
+                let function = self.callee(lisp, symbol)?;
                 set!(to, Value::Function(function));
             }
             Op::SetfFunctionOf { to, symbol } => {

@@ -173,11 +173,7 @@ impl Machine {
         {
             condition.span.set(self.nearest_span().or_else(|| lisp.caller_span()));
         }
-        // Handlers run on top of the frames they look at; the reserve is theirs after a
-        // recursion that has used up the limit.
-        let used = self.stacks.frames.len().min(self.frame_limit);
-        let left = self.frame_limit - used;
-        lisp.frames_left = left.max(lisp.frame_reserve());
+        self.leave_frames(lisp);
         let asked = condition.as_condition().is_some_and(|condition| condition.asked.take());
         let handled = if asked { Ok(()) } else { lisp.run_handlers(&condition) };
         match handled {
@@ -192,8 +188,16 @@ impl Machine {
         }
     }
 
+    /// Handlers run on top of the frames they look at; the reserve is theirs after a recursion that
+    /// has used up the limit.
+    pub(super) fn leave_frames(&self, lisp: &mut Lisp) {
+        let used = self.stacks.frames.len().min(self.frame_limit);
+        let left = self.frame_limit - used;
+        lisp.frames_left = left.max(lisp.frame_reserve());
+    }
+
     /// The place of the innermost frame that has one.
-    fn nearest_span(&self) -> Option<Span> {
+    pub(super) fn nearest_span(&self) -> Option<Span> {
         self.code().span(self.pc.saturating_sub(1)).or_else(|| {
             self.stacks.frames.iter().rev().find_map(|frame| {
                 let code = &super::calls::closure_of(&frame.function).code;
@@ -211,7 +215,7 @@ impl Machine {
 
     /// Remembers the frames, innermost first, for whoever reports the condition. Of the runs
     /// outside this one only the frames that called a native are known.
-    fn note_backtrace(&self, lisp: &mut Lisp) {
+    pub(super) fn note_backtrace(&self, lisp: &mut Lisp) {
         let code = self.code();
         let mut frames = vec![(code.name.clone(), code.span(self.pc.saturating_sub(1)))];
         for frame in self.stacks.frames.iter().rev() {

@@ -48,12 +48,7 @@ const FUNCTIONS: [(&str, &str, &str, Body); 4] = [
         "synchronize",
         "",
         "Waits until the device has done everything that was asked of it.",
-        |ladder, _| {
-            if let Some(device) = ladder.residency() {
-                device.device().synchronize().map_err(rung_device::Failure::into_error)?;
-            }
-            Ok(value::NIL)
-        },
+        |ladder, _| synchronize(ladder).map(|()| value::NIL),
     ),
 ];
 
@@ -63,6 +58,14 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
         let call = move |_: &mut Lisp, a: &[Value]| body(&own.borrow(), a);
         lisp.define_native("rung", name, list, text, Rc::new(call));
     }
+}
+
+/// Waits for the device, where there is one.
+pub fn synchronize(ladder: &Ladder) -> Outcome<()> {
+    if let Some(device) = ladder.residency() {
+        device.device().synchronize().map_err(rung_device::Failure::into_error)?;
+    }
+    Ok(())
 }
 
 fn packed<'a>(operator: &str, value: &'a Value) -> Outcome<&'a Packed> {

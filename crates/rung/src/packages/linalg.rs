@@ -5,6 +5,7 @@ mod values;
 
 pub use values::{array_argument, number_part, output_path, path_argument};
 
+use super::described::documentation;
 use super::{explain::Asked, rational};
 use crate::solvers;
 use rung_array::Array;
@@ -81,19 +82,6 @@ pub fn place_of(lisp: &Lisp, site: Site) -> String {
     let span = Span { source: site.source, start: site.start, end: site.end };
     let place = lisp.sources.place(span);
     place.map_or_else(String::new, |p| format!("{}:{}:{}", p.name, p.line, p.column))
-}
-
-/// What `describe` and `documentation` show.
-fn documentation(op: &Op) -> String {
-    let mut text = op.doc.to_string();
-    for parameter in op.parameters.iter().filter(|p| !p.text.is_empty()) {
-        text += &format!("\n{}: {}", parameter.name.to_uppercase(), parameter.about());
-    }
-    text += &format!("\nResult: {}.", op.result);
-    if !op.example.is_empty() {
-        text += &format!("\nExample: {}", op.example);
-    }
-    text
 }
 
 /// The running program as the ladder sees it.
