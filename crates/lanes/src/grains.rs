@@ -17,6 +17,12 @@ pub enum Work {
     ProductSingle,
     /// Multiply-adds of a product in f64.
     ProductDouble,
+    /// Multiply-adds of a product of 64-bit integers.
+    ProductInteger,
+    /// Multiply-adds of a factorisation or a substitution.
+    Triangular,
+    /// Numbers that Fourier transforms write.
+    Transform,
     /// Copied elements.
     Copy,
     /// Sorted elements.
@@ -33,12 +39,15 @@ pub enum Work {
 
 impl Work {
     /// Every kind, in the order of reports.
-    pub const ALL: [Work; 11] = [
+    pub const ALL: [Work; 14] = [
         Work::Light,
         Work::Elementary,
         Work::Fold,
         Work::ProductSingle,
         Work::ProductDouble,
+        Work::ProductInteger,
+        Work::Triangular,
+        Work::Transform,
         Work::Copy,
         Work::Sort,
         Work::Scan,
@@ -55,6 +64,9 @@ impl Work {
             Work::Fold => "fold",
             Work::ProductSingle => "product-f32",
             Work::ProductDouble => "product-f64",
+            Work::ProductInteger => "product-i64",
+            Work::Triangular => "triangular",
+            Work::Transform => "transform",
             Work::Copy => "copy",
             Work::Sort => "sort",
             Work::Scan => "scan",
@@ -67,7 +79,9 @@ impl Work {
     /// What is counted.
     pub fn unit(self) -> &'static str {
         match self {
-            Work::ProductSingle | Work::ProductDouble => "multiply-adds",
+            Work::ProductSingle | Work::ProductDouble | Work::ProductInteger | Work::Triangular => {
+                "multiply-adds"
+            }
             Work::Fill => "draws",
             _ => "elements",
         }
@@ -109,7 +123,9 @@ impl Grains {
             let threshold = match work {
                 Work::Light | Work::Copy | Work::Scan | Work::Scatter => 16,
                 Work::Fold => 15,
-                Work::Sort => 14,
+                Work::Sort | Work::Transform => 14,
+                Work::ProductInteger => 17,
+                Work::Triangular => 18,
                 Work::Elementary | Work::Fill => 13,
                 // A search takes 10 to 50 ns.
                 Work::Search => 12,
@@ -119,7 +135,9 @@ impl Grains {
             let piece = match work {
                 Work::ProductSingle | Work::ProductDouble => threshold - 2,
                 Work::Search => 10,
-                Work::Sort => 12,
+                // Some 20 us of transforms.
+                Work::Sort | Work::Transform => 12,
+                Work::ProductInteger | Work::Triangular => 15,
                 Work::Scatter => 14,
                 _ => 13,
             };

@@ -1,13 +1,9 @@
 //! Products of 64-bit integers, which wrap: any order of additions gives the same bits, so the
 //! loops are laid out for the compiler's vectors and for whole cache lines.
 
-use crate::Lanes;
 use crate::product::Matrix;
 use crate::share::each_share;
-
-/// Multiply-adds from which a second thread pays, and the least that a piece has.
-const THRESHOLD: usize = 1 << 17;
-const GRAIN: usize = 1 << 15;
+use crate::{Lanes, Work};
 
 /// a (m, k) times b (k, n), out (m, n) row-major, modulo 2^64.
 ///
@@ -19,7 +15,7 @@ pub fn product(lanes: &Lanes, a: Matrix<i64>, b: Matrix<i64>, out: &mut [i64]) {
     if out.is_empty() {
         return;
     }
-    let pieces = lanes.workers().pieces(a.rows * a.columns * b.columns, THRESHOLD, GRAIN);
+    let pieces = lanes.pieces(Work::ProductInteger, a.rows * a.columns * b.columns);
     let rows_each = a.rows.div_ceil(pieces.min(a.rows));
     each_share(lanes, out, rows_each * b.columns, &|start, own| {
         let first = start / b.columns;

@@ -15,8 +15,8 @@ mod solve;
 mod tile;
 mod update;
 
-use crate::Lanes;
 use crate::product::Matrix;
+use crate::{Lanes, Work};
 
 /// Cells of a matrix somewhere: element (i, j) is `start[i * row + j * column]`.
 #[derive(Clone, Copy)]
@@ -163,7 +163,7 @@ impl<T> Shared<T> {
 /// the other with all threads inside. `work`: multiply-adds of a slab.
 fn each(lanes: &Lanes, slabs: usize, work: usize, body: &(dyn Fn(usize) + Sync)) {
     let workers = lanes.workers();
-    let pieces = workers.pieces(slabs.saturating_mul(work), update::THRESHOLD, update::GRAIN);
+    let pieces = lanes.pieces(Work::Triangular, slabs.saturating_mul(work));
     let many = work < ALONE || slabs >= 2 * workers.threads();
     if pieces == 1 || !many {
         return (0..slabs).for_each(body);

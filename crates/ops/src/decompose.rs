@@ -188,7 +188,7 @@ fn each_matrix<T: Send>(
 ) -> Result<Vec<T>> {
     let m = matrices_of(call)?;
     let (stack, cells) = (rung.packed(&call.operands[0])?, m.rows * m.columns);
-    each(rung.lanes(), m.slabs, |slab| body(slab, &stack[slab * cells..][..cells]))
+    each(rung.lanes(), (m.slabs, call.units), |slab| body(slab, &stack[slab * cells..][..cells]))
 }
 
 /// The parts of all slabs one after another.
@@ -334,7 +334,7 @@ fn lstsq(call: &Call, rung: &Rung) -> Result<Vec<Array>> {
     let Choice::Fraction(fraction) = m.choice else { return Ok(Vec::new()) };
     let (a, b) = (rung.packed(&call.operands[0])?, rung.packed(&call.operands[1])?);
     let (cells, sides) = (m.rows * m.columns, m.rows * m.right);
-    let found = each(rung.lanes(), m.of.len(), |slab| {
+    let found = each(rung.lanes(), (m.of.len(), call.units), |slab| {
         let a = &a[m.of[slab] * cells..][..cells];
         let b = &b[slab * sides..][..sides];
         rung_dense::least_squares((m.rows, m.columns), a, m.right, b, fraction)

@@ -19,6 +19,7 @@ use rung_array::{Array, SliceSpec};
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
 use rung_dense::fourier::{self, Direction};
 use rung_kernel::fourier as kernels;
+use rung_lanes::{Lanes, Work};
 use smallvec::smallvec;
 use std::sync::{Mutex, PoisonError};
 
@@ -313,29 +314,39 @@ fn transform(call: &Call, rung: &Rung) -> Result<Array> {
     let packed = rung.packed(operand)?;
     let line_in = t.have * if t.form.pairs_in() { 2 } else { 1 };
     let line_out = t.form.points_out(t.n) * if t.form.pairs_out() { 2 } else { 1 };
-    let lines = call.shape.size() / line_out.max(1);
     let out = Array::try_build::<f64>(ordered(t, call)?, |out| {
-        let pieces = rung.lanes().map_or(1, |lanes| {
-            lanes.workers().pieces(out.len(), THRESHOLD, GRAIN).min(lines.max(1))
-        });
-        let share = lines.div_ceil(pieces).max(1);
-        let parts: Vec<_> = out.chunks_mut((share * line_out).max(1)).map(Mutex::new).collect();
-        let failed = Mutex::new(None);
-        let body = |piece: usize| {
-            let mut part = parts[piece].lock().unwrap_or_else(PoisonError::into_inner);
+        in_lines(rung.lanes(), line_out, out, &|first, part| {
             let count = part.len() / line_out.max(1);
-            let from = &packed[piece * share * line_in..][..count * line_in];
-            if let Err(e) = some_lines(t, from, &mut part) {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
-            }
-        };
-        match rung.lanes() {
-            Some(lanes) => lanes.workers().run(parts.len(), &body),
-            None => (0..parts.len()).for_each(body),
-        }
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+            some_lines(t, &packed[first * line_in..][..count * line_in], part)
+        })
     })?;
     out.transpose(&t.back)?.to_contiguous()
+}
+
+/// Runs `body(first, part)` over parts of `out`, each of whole lines of `line` numbers: on several
+/// threads where there are lanes and enough numbers.
+pub(crate) fn in_lines(
+    lanes: Option<&Lanes>,
+    line: usize,
+    out: &mut [f64],
+    body: &(dyn Fn(usize, &mut [f64]) -> Result<()> + Sync),
+) -> Result<()> {
+    let lines = out.len() / line.max(1);
+    let pieces = lanes.map_or(1, |lanes| lanes.pieces(Work::Transform, out.len()));
+    let share = lines.div_ceil(pieces.min(lines.max(1))).max(1);
+    let parts: Vec<_> = out.chunks_mut((share * line).max(1)).map(Mutex::new).collect();
+    let failed = Mutex::new(None);
+    let run = |piece: usize| {
+        let mut part = parts[piece].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(e) = body(piece * share, &mut part) {
+            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+        }
+    };
+    match lanes {
+        Some(lanes) => lanes.workers().run(parts.len(), &run),
+        None => (0..parts.len()).for_each(run),
+    }
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 /// The result's shape with the lines last.
@@ -344,10 +355,6 @@ fn ordered(t: &Transform, call: &Call) -> Result<Shape> {
     t.back.iter().zip(call.shape.iter()).for_each(|(&place, &extent)| ordered[place] = extent);
     Shape::new(ordered)
 }
-
-/// Numbers from which threads help, and the least of a piece: some 20 us of work.
-const THRESHOLD: usize = 1 << 14;
-const GRAIN: usize = 1 << 12;
 
 /// Some lines, packed, each extended with zeros.
 fn some_lines(t: &Transform, from: &[f64], out: &mut [f64]) -> Result<()> {

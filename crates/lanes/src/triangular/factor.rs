@@ -5,11 +5,11 @@
 //! triangle, where its block row lies along memory; a lower one is turned on the way in and out.
 
 use super::panel::{self, PANEL};
-use super::update::{GRAIN, THRESHOLD, Update};
+use super::update::Update;
 use super::{Cells, solve, tile};
-use crate::Lanes;
 use crate::level::Task;
 use crate::vector::{Simd, Vector};
+use crate::{Lanes, Work};
 
 /// LU of a (m, w), m >= w; `pivots` (w) counts rows from the block's first.
 pub(super) fn lu(lanes: &Lanes, a: Cells, m: usize, w: usize, pivots: &mut [usize]) {
@@ -25,11 +25,10 @@ pub(super) fn lu(lanes: &Lanes, a: Cells, m: usize, w: usize, pivots: &mut [usiz
     let (l, u, c) = (a.at(half, 0), block_row, rest);
     Update { m: rows, n: columns, depth: half, l, u, c, upper: false }.run(lanes);
     lu(lanes, rest, rows, columns, right);
-    let workers = lanes.workers();
-    let pieces = workers.pieces(columns * half, THRESHOLD / 8, GRAIN / 8);
+    let pieces = lanes.pieces(Work::Copy, columns * half);
     let share = half.div_ceil(pieces);
     let below = a.at(half, 0);
-    workers.run(half.div_ceil(share), &|piece| {
+    lanes.workers().run(half.div_ceil(share), &|piece| {
         let from = piece * share;
         exchange(below.at(0, from), share.min(half - from), right);
     });
@@ -50,10 +49,9 @@ fn exchange_and_solve(
         let before = |from, count| exchange(x.at(0, from), count, pivots);
         return solve::leaf_of(lanes, l, n, true, x, columns, &before);
     }
-    let workers = lanes.workers();
-    let pieces = workers.pieces(columns * n, THRESHOLD / 8, GRAIN / 8);
+    let pieces = lanes.pieces(Work::Copy, columns * n);
     let share = columns.div_ceil(pieces);
-    workers.run(columns.div_ceil(share), &|piece| {
+    lanes.workers().run(columns.div_ceil(share), &|piece| {
         let from = piece * share;
         exchange(x.at(0, from), share.min(columns - from), pivots);
     });

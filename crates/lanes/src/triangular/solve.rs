@@ -5,11 +5,11 @@
 //! last unknown is the same with every stride turned.
 
 use super::tile::{self, Corner, Tile};
-use super::update::{GRAIN, THRESHOLD, Update};
+use super::update::Update;
 use super::{Cells, pack};
-use crate::Lanes;
 use crate::level::Level;
 use crate::scratch::{with_left, with_right};
+use crate::{Lanes, Work};
 
 /// Tiles of rows in a leaf: 96 unknowns with 512-bit vectors.
 pub(super) const LEAF: usize = 8;
@@ -50,7 +50,7 @@ pub(super) fn leaf_of(
         let room = tile_rows * tile_rows * tiles * (tiles + 1) / 2;
         let packed = Triangle { packed: scratch.room(room), t, n, unit, level };
         packed.pack();
-        let pieces = workers.pieces(n * n / 2 * columns, THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Triangular, n * n / 2 * columns);
         let share = strips.div_ceil(pieces);
         workers.run(strips.div_ceil(share), &|piece| {
             let from = piece * share * width;

@@ -7,14 +7,10 @@
 
 use super::tile::{self, Tile};
 use super::{Cells, pack};
-use crate::Lanes;
 use crate::level::Level;
 use crate::scratch::{with_left, with_right};
+use crate::{Lanes, Work};
 use std::ops::Range;
-
-/// Multiply-adds from which threads are worth a region, and the least of a piece.
-pub(super) const THRESHOLD: usize = 1 << 18;
-pub(super) const GRAIN: usize = 1 << 15;
 
 /// Steps of a block: 12 packed rows of it (24 KiB) stay in L1 while strips pass by.
 const DEPTH: usize = 256;
@@ -65,7 +61,7 @@ impl Update {
         let (_, vector) = tile::shape(level);
         let width = 2 * vector;
         let work = self.m * self.n * self.depth;
-        let pieces = workers.pieces(work, THRESHOLD, GRAIN);
+        let pieces = lanes.pieces(Work::Triangular, work);
         let most = (RIGHT / DEPTH / width * width).min(self.n.next_multiple_of(width));
         for from in (0..self.n).step_by(most) {
             let columns = most.min(self.n - from);

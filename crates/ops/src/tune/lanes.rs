@@ -2,12 +2,14 @@
 
 use super::Timer;
 use crate::costs::{LanesCosts, lanes_costs};
+use crate::transform::in_lines;
+use rung_dense::fourier;
 use rung_lanes::elementwise::{map, zip};
 use rung_lanes::scan::Scanned;
 use rung_lanes::search::Ascending;
 use rung_lanes::sort::{Slices, Sortable};
 use rung_lanes::{Cost, Float, Grain, Lanes, Level, Matrix, Operand, Work};
-use rung_lanes::{copy, fold, random, scatter};
+use rung_lanes::{copy, fold, integer, random, scatter, triangular};
 use rung_math::random::{Fill, State};
 use std::time::{Duration, Instant};
 
@@ -119,7 +121,9 @@ const LARGEST: usize = 1 << 20;
 /// The smallest and the largest size that is measured, in units of the work.
 fn sizes(work: Work) -> (usize, usize) {
     match work {
-        Work::ProductSingle | Work::ProductDouble => (1 << 12, 1 << 24),
+        Work::ProductSingle | Work::ProductDouble | Work::ProductInteger | Work::Triangular => {
+            (1 << 12, 1 << 24)
+        }
         _ => (1 << 11, LARGEST),
     }
 }
@@ -134,6 +138,7 @@ struct Room {
     /// Numbers to search among, and where the others go.
     among: Ascending<f64>,
     places: Vec<i64>,
+    integers: Vec<i64>,
     /// Where the rows of the size that was run last are added.
     rows: Vec<usize>,
 }
@@ -159,6 +164,7 @@ impl Room {
             double_out: vec![0.0; size],
             among: Ascending::new(&Lanes::new(1), &sorted),
             places: vec![0; size],
+            integers: (0..size as i64).collect(),
             rows: Vec::new(),
         }
     }
@@ -166,7 +172,11 @@ impl Room {
     /// How many units `run` does for a size.
     fn units(&self, work: Work, size: usize) -> f64 {
         match work {
-            Work::ProductSingle | Work::ProductDouble => (side(size) as f64).powi(3),
+            Work::ProductSingle | Work::ProductDouble | Work::ProductInteger => {
+                (side(size) as f64).powi(3)
+            }
+            Work::Triangular => (side(3 * size) as f64).powi(3) / 3.0,
+            Work::Transform => (size / LINE * LINE) as f64,
             _ => size as f64,
         }
     }
@@ -187,6 +197,13 @@ impl Room {
                 square(lanes, side(size), &self.single, &self.single, &mut self.single_out);
             }
             Work::ProductDouble => square(lanes, side(size), x, y, out),
+            Work::ProductInteger => {
+                let n = side(size);
+                let matrix = Matrix::new(&self.integers, n, n);
+                integer::product(lanes, matrix, matrix, &mut self.places[..n * n]);
+            }
+            Work::Triangular => factor(lanes, side(3 * size), x, out),
+            Work::Transform => transforms(lanes, x, &mut out[..size / LINE * LINE]),
             Work::Copy => {
                 // Turned, as a packed transpose is; a straight copy is the memory's affair.
                 let rows = 1usize << (size.ilog2() / 2);
@@ -222,6 +239,26 @@ impl Room {
             }
         }
     }
+}
+
+/// Numbers of a line that is transformed: 256 pairs.
+const LINE: usize = 512;
+
+/// LU of a matrix of this side, which is copied from `x` first; its diagonal dominates.
+fn factor(lanes: &Lanes, n: usize, x: &[f64], out: &mut [f64]) {
+    let matrix = &mut out[..n * n];
+    matrix.copy_from_slice(&x[..n * n]);
+    (0..n).for_each(|i| matrix[i * n + i] += 2.0 * n as f64);
+    triangular::lu(lanes, n, matrix, &mut vec![0; n]);
+}
+
+fn transforms(lanes: &Lanes, x: &[f64], out: &mut [f64]) {
+    // No line of 256 pairs fails.
+    let _ = in_lines(Some(lanes), LINE, out, &|first, part| {
+        part.copy_from_slice(&x[first * LINE..][..part.len()]);
+        fourier::complex(LINE / 2, fourier::Direction::Forward, 1.0, part);
+        Ok(())
+    });
 }
 
 fn square<T: Float>(lanes: &Lanes, n: usize, a: &[T], b: &[T], out: &mut [T]) {
