@@ -153,7 +153,7 @@ impl Arguments {
 
     pub fn integer(&mut self, at: usize) -> Result<i64> {
         let value = self.take(at, Kind::Integer);
-        integer(&value).ok_or_else(|| wanted("expected an integer", &value))
+        integer(&value).ok_or_else(|| no_integer(&value))
     }
 
     /// Numbers for the height and the width of planes.
@@ -514,6 +514,17 @@ pub fn number_type(n: Number) -> ElementType {
         Number::F32(_) => ElementType::F32,
         Number::I64(_) => ElementType::I64,
         Number::Bool(_) => ElementType::Bool,
+    }
+}
+
+/// An integer beyond 64 bits arrives as a float.
+fn no_integer(value: &Value) -> Error {
+    match value {
+        Value::Number(Number::F64(x)) if x.abs() >= i64::MAX as f64 && x.is_finite() => {
+            wanted("expected an integer of 64 bits", value)
+                .hint(format!("from {} to {}", i64::MIN, i64::MAX))
+        }
+        _ => wanted("expected an integer", value),
     }
 }
 

@@ -147,7 +147,7 @@ fn gradient(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Resul
                 return Err(Error::new(ErrorKind::Shape, shapes));
             }
             call.given.push(x.shape().clone());
-            call.operands.push(at_type(&x, types.compute)?.to_contiguous()?);
+            call.operands.push(packed(&at_type(&x, types.compute)?)?);
         }
         Some(number) => {
             let gap = crate::call::lay_out(number, types)?;

@@ -6,6 +6,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Context, Prepared, Run, Steps};
+use crate::explain;
 use crate::record::{Exactness, Kind, Op, Parameter, Rungs, keyword, required};
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -117,9 +118,9 @@ pub(crate) fn steps(
     Ok(Prepared::Steps(Box::new(f) as Steps))
 }
 
-/// `a` under other extents; copies only where its strides leave no other way.
+/// `a` under other extents; copies only where its strides leave no other way, and explain says so.
 pub(crate) fn reshaped(a: &Array, extents: impl IntoIterator<Item = usize>) -> Result<Array> {
-    a.reshape(Shape::new(extents)?)
+    explain::reshaped(a, Shape::new(extents)?)
 }
 
 /// An array, or its element where it has no axes.

@@ -88,6 +88,15 @@ pub(crate) fn packed(x: &Array) -> Result<Array> {
     x.to_contiguous()
 }
 
+/// `x` under another shape of the same size: a view, or a copy that is noted where its strides leave
+/// no other way.
+pub(crate) fn reshaped(x: &Array, shape: Shape) -> Result<Array> {
+    if x.size() == shape.size() && x.reshaped_view(&shape).is_none() {
+        note_packing();
+    }
+    x.reshape(shape)
+}
+
 fn packed_text(operands: u32) -> String {
     format!("packed {operands} operand{}", if operands == 1 { "" } else { "s" })
 }

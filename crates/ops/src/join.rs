@@ -7,6 +7,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared, lanes_operand, waiting};
 use crate::decline::Answer;
+use crate::explain::reshaped;
 use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
 use crate::round_trip::{Piece, RoundTrip};
 use crate::samples;
@@ -483,7 +484,7 @@ fn repeat(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<
     }
     let (a, axis) = match arguments.optional_integer(2)? {
         Some(axis) => (given.clone(), given.shape().axis(axis)?),
-        None => (given.reshape(Shape::vector(given.size()))?, 0),
+        None => (reshaped(&given, Shape::vector(given.size()))?, 0),
     };
     if form.rank() > 0 {
         return each_its_own(&a, axis, &counts);
@@ -554,7 +555,7 @@ fn roll(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Pr
     let shift = arguments.any(1);
     let (a, axes) = match arguments.axes(2, given.shape())? {
         Some(axes) => (given.clone(), axes),
-        None => (given.reshape(Shape::vector(given.size()))?, SmallVec::from_slice(&[0])),
+        None => (reshaped(&given, Shape::vector(given.size()))?, SmallVec::from_slice(&[0])),
     };
     let shifts = shifts(&shift, &axes, a.shape())?;
     let mut boxes: Vec<(Array, Start)> = vec![(a.clone(), Start::from_elem(0, a.rank()))];

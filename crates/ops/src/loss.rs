@@ -4,6 +4,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared, Run, at_compute_type, integers_not_taken};
 use crate::decline::Answer;
+use crate::explain::reshaped;
 use crate::fold::{self, Folded, Total, device, each_run, resident, rungs, totals, wide};
 use crate::record::{ALL, Kind, Op, Parameter, Rungs, required};
 use crate::rowwise::{MEMBER, number};
@@ -164,7 +165,7 @@ fn rows(arguments: &mut Arguments) -> Result<Rows> {
     };
     let classes_of = indices.iter().map(class).collect::<Result<_>>()?;
     let given = logits.shape().clone();
-    let logits = logits.reshape(Shape::matrix(count, classes)?)?;
+    let logits = reshaped(&logits, Shape::matrix(count, classes)?)?;
     Ok(Rows { logits, classes: classes_of, shape: given })
 }
 

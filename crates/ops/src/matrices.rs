@@ -12,8 +12,8 @@ use crate::samples::{self, Sample};
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape, memory};
-use rung_lanes::Lanes;
 use rung_lanes::triangular::{self as lanes_of, Triangle};
+use rung_lanes::{Lanes, Work};
 use rung_math::triangular as plain;
 use std::sync::{Mutex, PoisonError};
 
@@ -205,6 +205,9 @@ impl<'a> Rung<'a> {
         match self {
             Rung::Plain => out.iter_mut().zip(a.view::<f64>().iter()).for_each(|(o, x)| *o = x),
             Rung::Lanes(lanes) => {
+                if !a.is_contiguous() {
+                    crate::explain::note_packing();
+                }
                 rung_lanes::copy::pack(lanes, a.shape(), crate::call::lanes_operand(a), out);
             }
         }
@@ -305,17 +308,21 @@ pub fn zeros_for(count: usize) -> Result<Vec<f64>> {
     Ok(out)
 }
 
-/// What `body` gives for each slab, on all threads where there are several: a kept library runs
-/// on the thread that calls it.
+/// What `body` gives for each slab, on several threads where `units` of work are worth it: a kept
+/// library runs on the thread that calls it.
 pub fn each<T: Send>(
     lanes: Option<&Lanes>,
-    slabs: usize,
+    (slabs, units): (usize, u64),
     body: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let Some(lanes) = lanes.filter(|_| slabs > 1) else { return (0..slabs).map(body).collect() };
     let results: Vec<Mutex<Option<Result<T>>>> = (0..slabs).map(|_| Mutex::new(None)).collect();
-    lanes.workers().run(slabs, &|slab| {
-        *results[slab].lock().unwrap_or_else(PoisonError::into_inner) = Some(body(slab));
+    let units = usize::try_from(units).unwrap_or(usize::MAX);
+    let share = slabs.div_ceil(lanes.pieces(Work::Triangular, units));
+    lanes.workers().run(slabs.div_ceil(share), &|piece| {
+        for slab in piece * share..slabs.min((piece + 1) * share) {
+            *results[slab].lock().unwrap_or_else(PoisonError::into_inner) = Some(body(slab));
+        }
     });
     let taken = results.into_iter().map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
     // Every piece of a region runs before the region ends.

@@ -11,6 +11,7 @@ use crate::call::{
     lanes_operand, types_of, width_of,
 };
 use crate::decline::Answer;
+use crate::explain::reshaped;
 use crate::fold::Folded;
 use crate::record::{
     Definition, FLOATS, Family, INTERNAL, Kind, Offer, Op, Parameter, Rungs, optional, required,
@@ -278,7 +279,7 @@ pub(crate) fn call_of(
     let shape = operands[0].shape().clone();
     let flat = |x: &Array| match axis {
         Some(_) => Ok(x.clone()),
-        None => x.reshape(Shape::vector(x.size())),
+        None => reshaped(x, Shape::vector(x.size())),
     };
     let operands: SmallVec<[Array; 3]> = operands.iter().map(flat).collect::<Result<_>>()?;
     let call = Call::like(op, operands[0].clone(), result, Family::Map);

@@ -5,6 +5,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Prepared};
+use crate::explain;
 use crate::record::{Kind, Op, Parameter, Rungs, optional, required};
 use crate::samples::{self, Sample};
 use crate::value::Value;
@@ -162,7 +163,7 @@ fn reshape(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<
 fn reshaped(a: Array, shape: Shape) -> Result<Prepared> {
     let copied = || a.size() == shape.size() && a.reshaped_view(&shape).is_none();
     if !a.is_attached() || !copied() {
-        return done(a.reshape(shape)?.into());
+        return done(explain::reshaped(&a, shape)?.into());
     }
     Ok(Prepared::Steps(Box::new(move |run| {
         let packed = run.array("copy", vec![a.into()])?;

@@ -3,6 +3,7 @@
 
 use crate::arguments::Arguments;
 use crate::call::{Call, Detail, elements};
+use crate::explain::reshaped;
 use rung_array::Array;
 use rung_base::{Element, Error, ErrorKind, Result, Shape, memory};
 use rung_lanes::sort::Slices;
@@ -17,7 +18,7 @@ pub(crate) fn along(a: Array, axis: Option<i64>) -> Result<(Array, usize)> {
         }
         None => {
             let size = a.size();
-            Ok((a.reshape(Shape::vector(size))?, 0))
+            Ok((reshaped(&a, Shape::vector(size))?, 0))
         }
     }
 }

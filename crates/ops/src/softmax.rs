@@ -3,6 +3,7 @@
 
 use crate::arguments::{Arguments, Operand};
 use crate::call::{Call, Context, Prepared, Run, lay_out, types_of};
+use crate::explain::reshaped;
 use crate::fold::{Folded, PARAMETERS};
 use crate::gradient;
 use crate::record::{FLOATS, Kind, Op, Parameter, keyword, required};
@@ -184,5 +185,5 @@ fn folded_last(a: &Array, axes: &[usize]) -> Result<Array> {
     }
     let count = axes.iter().map(|&axis| a.shape()[axis]).product();
     let extents = moved.shape()[..kept].iter().copied().chain([count]);
-    moved.reshape(Shape::new(extents)?)
+    reshaped(&moved, Shape::new(extents)?)
 }

@@ -6,7 +6,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Detail, Output, Prepared, Run, narrow};
 use crate::decline::Answer;
-use crate::explain::packed;
+use crate::explain::{packed, reshaped};
 use crate::record::{Definition, Family, Kind, Offer, Op, Parameter, Rungs, keyword, required};
 use crate::round_trip::RoundTrip;
 use crate::samples;
@@ -323,9 +323,9 @@ fn unique(
     mut arguments: Arguments,
     _: &mut crate::call::Context,
 ) -> Result<Prepared> {
-    let a = arguments.array(0)?.to_contiguous()?;
+    let a = packed(&arguments.array(0)?)?;
     Ok(Prepared::Steps(Box::new(move |run: &mut dyn Run| {
-        let flat = a.reshape(Shape::vector(a.size()))?;
+        let flat = reshaped(&a, Shape::vector(a.size()))?;
         let sorted = run.array("argsort", vec![flat.clone().into()])?;
         let sorted = sorted.as_slice::<i64>().unwrap_or(&[]);
         with_element!(a.element_type(), T => distinct::<T>(&a, &flat, sorted))
@@ -431,7 +431,7 @@ fn quantiles(op: &'static Op, x: Array, axis: Option<i64>, asked: Asked) -> Resu
 
 /// Every q of every sorted slice, in f64.
 fn pick<T: Element>(sorted: &Array, axis: usize, asked: &Asked, shape: &Shape) -> Result<Array> {
-    let sorted = sorted.to_contiguous()?;
+    let sorted = packed(sorted)?;
     let (x, slices) = (sorted.as_slice::<T>().unwrap_or(&[]), Slices::along(sorted.shape(), axis));
     let ranks: Vec<Rank> = asked.q.iter().map(|&q| Rank::of(q, slices.length)).collect();
     let each = (slices.outer * slices.inner).max(1);

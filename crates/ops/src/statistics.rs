@@ -434,24 +434,11 @@ fn prepare_trace(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> 
     if m.rank() != 2 {
         return Err(Error::wanted(ErrorKind::Shape, "expects a matrix", m.shape()));
     }
-    let diagonal = diagonal(&m, offset)?;
+    let diagonal = m.diagonal_at(offset)?;
     let folded = Folded::new(&diagonal, None, false)?;
     let types = fold::types(Total::Sum, m.element_type());
     let call = folded.call(op, &diagonal, types)?;
     Ok(Prepared::Call(Box::new(Call { given: [m.shape().clone()].into_iter().collect(), ..call })))
-}
-
-/// The elements (i, i + offset) of a matrix as a vector.
-fn diagonal(m: &Array, offset: i64) -> Result<Array> {
-    let (rows, columns) = (m.shape()[0], m.shape()[1]);
-    let below = usize::try_from(offset.saturating_neg()).unwrap_or(0).min(rows);
-    let right = usize::try_from(offset).unwrap_or(0).min(columns);
-    let count = (rows - below).min(columns - right);
-    let first = (below * columns + right) as i64;
-    let flat = m.reshape(Shape::vector(m.size()))?;
-    // No element: the range is empty whatever the step.
-    let end = if count == 0 { first } else { first + ((count - 1) * (columns + 1)) as i64 + 1 };
-    flat.slice(&[SliceSpec { start: Some(first), end: Some(end), step: columns as i64 + 1 }])
 }
 
 fn trace_samples() -> Vec<Sample> {
@@ -532,7 +519,7 @@ fn along_last(x: Array) -> Vec<Value> {
 
 fn correlations(run: &mut dyn Run, covariances: Array) -> Result<Array> {
     let n = covariances.shape()[0];
-    let spread = run.array("sqrt", vec![diagonal(&covariances, 0)?.into()])?;
+    let spread = run.array("sqrt", vec![covariances.diagonal_at(0)?.into()])?;
     let column = spread.reshape(Shape::matrix(n, 1)?)?;
     let once = run.array("div", vec![covariances.into(), column.into()])?;
     let twice = run.array("div", vec![once.into(), spread.into()])?;

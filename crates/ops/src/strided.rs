@@ -4,6 +4,7 @@
 use crate::arguments::Arguments;
 use crate::call::{Call, Context, Detail, Prepared};
 use crate::decline::Answer;
+use crate::explain::packed;
 use crate::record::{ALL, Definition, Family, Kind, Offer, Op, Rungs, required};
 use crate::round_trip::RoundTrip;
 use crate::rowwise::MEMBER;
@@ -34,7 +35,7 @@ pub const OPS: &[Op] = &[Op {
 
 fn prepare(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
     let (a, shape) = (arguments.array(0)?, arguments.shape(1)?);
-    let a = if a.is_contiguous() { a } else { a.to_contiguous()? };
+    let a = packed(&a)?;
     let strides = arguments.integers(2)?.unwrap_or_default();
     let offset = arguments.integer(3)?;
     if strides.len() != shape.rank() {

@@ -223,11 +223,21 @@ fn attempt(
 
 /// The arguments as the operation takes them.
 fn operands(lisp: &Lisp, op: &'static Op, arguments: &[Value]) -> Outcome<Vec<rung_ops::Value>> {
-    let operand = |argument: &Value| match (op.package.strict, argument.as_array()) {
-        (true, Some(_)) => Ok(rung_ops::Value::Other(lisp.brief(argument))),
-        _ => to_operation(lisp, argument),
+    let operand = |argument: &Value| match op.package.strict && is_general(argument) {
+        true => Ok(rung_ops::Value::Other(lisp.brief(argument))),
+        false => to_operation(lisp, argument),
     };
     arguments.iter().map(operand).collect()
+}
+
+/// A general array, or a list that has one: `to_operation` would convert it.
+fn is_general(argument: &Value) -> bool {
+    let listed = || {
+        argument.is_cons() && !argument.is_circular() && {
+            argument.elements().any(|element| element.as_array().is_some())
+        }
+    };
+    argument.as_array().is_some() || listed()
 }
 
 /// `Ladder::call`, or the same by the definition alone.
