@@ -43,8 +43,10 @@ pub enum ErrorKind {
     Declined,
     /// `--on-decline=verify` found other bits.
     BitsDiffer,
-    /// A device that was demanded is absent, or was lost.
+    /// A device did not do what it was asked; what is on it still is.
     Device,
+    /// A device is gone, with what was only there.
+    DeviceLost,
     /// The command line or a setting is wrong.
     Usage,
     /// Ctrl-C.

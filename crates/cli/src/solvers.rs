@@ -222,7 +222,7 @@ fn compute(
             bar.show(name, done);
         }
     }));
-    let results = ladder.call(offering.op, values, &mut Teller(screen));
+    let results = ladder.call_home(offering.op, values, &mut Teller(screen));
     if let Ok(mut bar) = bar.lock() {
         bar.clear();
     }
@@ -266,7 +266,7 @@ fn failure(e: &Error) -> Failure {
     let exit = match e.kind() {
         ErrorKind::Argument | ErrorKind::Usage => Exit::Usage,
         ErrorKind::File | ErrorKind::Format => Exit::File,
-        ErrorKind::Declined | ErrorKind::Device => Exit::Absent,
+        ErrorKind::Declined | ErrorKind::Device | ErrorKind::DeviceLost => Exit::Absent,
         ErrorKind::Interrupt => Exit::Interrupted,
         ErrorKind::Internal => Exit::Internal,
         _ => Exit::Program,

@@ -7,58 +7,8 @@
 #[allow(dead_code)]
 mod common;
 
-use common::{Folder, Ran, ran, rung};
-
-/// Element-wise work, a chain, a product and folds on what lies on the card.
-const PROGRAM: &str = r#"
-(let* ((a (la:reshape (la:linspace -2 2 8192) '(128 64)))
-       (x (rung:send (la:astype a 'single-float)))
-       (y (rung:send a))
-       (square (rung:send (la:add (la:mul 4 (la:eye 5)) (la:slice a '((0 5) (0 5)))))))
-  (print (la:sum (la:exp x)))
-  (print (la:sum (la:div (la:add (la:mul x x) 1) 3) :axis 1))
-  (print (la:slice (la:matmul (la:transpose y) y) '((0 2) (0 3))))
-  (print (la:norm (la:softmax y)))
-  (print (la:slice (la:sin y) '((0 2) (0 2))))
-  (print (la:solve square (la:ones 5)))
-  (print (la:argmax x :axis 1)))
-"#;
-
-/// The stand-in's file, without the functions of these names.
-fn library(folder: &Folder, without: &[&str]) -> String {
-    let tests = std::env::current_exe().unwrap();
-    let built = tests.parent().unwrap().join("librung_stand_in.so");
-    let mut bytes = std::fs::read(&built).unwrap_or_else(|e| panic!("{}: {e}", built.display()));
-    for name in without {
-        // Another first letter in the table of names: the loader finds it no more.
-        let name = [b"\0", name.as_bytes(), b"\0"].concat();
-        let places = 0..bytes.len() - name.len();
-        let found: Vec<usize> = places.filter(|&at| bytes[at..].starts_with(&name)).collect();
-        assert!(!found.is_empty(), "{without:?}");
-        found.into_iter().for_each(|at| bytes[at + 1] = b'x');
-    }
-    let place = folder.0.join("driver");
-    std::fs::create_dir_all(&place).unwrap();
-    std::fs::write(place.join("libcuda.so.1"), bytes).unwrap();
-    place.to_str().unwrap().to_string()
-}
-
-/// Runs words over a driver.
-fn run_on(folder: &Folder, driver: &str, card: &[(&str, &str)], words: &[&str]) -> Ran {
-    let mut command = rung(folder);
-    command.args(words).env("LD_LIBRARY_PATH", driver).envs(card.iter().copied());
-    command.env("VK_DRIVER_FILES", "/nonexistent").env("VK_ICD_FILENAMES", "/nonexistent");
-    ran(command.output().unwrap())
-}
-
-/// A folder with the program, and what it prints on the processor.
-fn prepared() -> (Folder, String) {
-    let folder = Folder::new();
-    let path = folder.file("work.lisp", PROGRAM);
-    let here = ran(rung(&folder).arg(&path).output().unwrap());
-    assert_eq!((here.code, here.err.as_str()), (Some(0), ""), "{}", here.err);
-    (folder, here.out)
-}
+use common::card::{library, prepared, run_on};
+use common::{Folder, ran, rung};
 
 #[test]
 fn a_program_runs_on_the_card_to_the_same_bits() {
@@ -189,7 +139,7 @@ fn an_operation_whose_kernel_is_refused_fails_the_self_test() {
 }
 
 /// Without these no card can be used, which is seen before or in its first test.
-const NEEDED: [&str; 13] = [
+const NEEDED: [&str; 12] = [
     "cuInit",
     "cuDeviceGetCount",
     "cuDeviceGet",
@@ -200,7 +150,6 @@ const NEEDED: [&str; 13] = [
     "cuCtxSetCurrent",
     "cuStreamCreate",
     "cuStreamSynchronize",
-    "cuMemAllocAsync",
     "cuMemsetD8Async",
     "cuMemcpyDtoHAsync_v2",
 ];
@@ -339,183 +288,4 @@ fn a_card_that_cannot_be_used_says_why() {
     let second = [("STAND_IN_CARDS", "2")];
     let second = run_on(&folder, &driver, &second, &["work.lisp", "--device=cuda:1"]);
     assert_eq!((second.out, second.err.as_str()), (wanted, ""));
-}
-
-/// A function, what it returns, whether the card has pools, and the calls after which something is said.
-type Failing = (&'static str, i32, &'static str, &'static [(u32, &'static str)]);
-
-/// Once a card is open an allocation that fails once is made again, and a machine without pinned memory
-/// copies without it: nothing is to be said.
-const FAILING: [Failing; 4] = [
-    ("cuMemAllocAsync", 2, "1", OUT_OF_MEMORY),
-    ("cuMemAlloc", 2, "0", OUT_OF_MEMORY),
-    ("cuModuleLoadDataEx", 218, "1", REFUSED),
-    ("cuMemHostAlloc", 2, "1", &[]),
-];
-
-const OUT_OF_MEMORY: &[(u32, &str)] = &[
-    (1, "rung: warning: --gpu: CUDA driver: out of memory: needs 4 KiB; running without it.\n"),
-    (2, "rung: warning: --gpu: self-test: needs 32 KiB; running without it.\n"),
-    (3, "rung: warning: --gpu: self-test: needs 32 KiB; running without it.\n"),
-    (5, "rung: warning: --gpu: self-test: needs 608 KiB; running without it.\n"),
-    (8, "rung: warning: --gpu: self-test: needs 16 KiB; running without it.\n"),
-];
-
-const REFUSED: &[(u32, &str)] = &[
-    (
-        1,
-        "--gpu: self-test: kernel self-test f64: CUDA_ERROR_INVALID_PTX (218); running without it.\n",
-    ),
-    (
-        2,
-        "--gpu: self-test: kernel self-test f32: CUDA_ERROR_INVALID_PTX (218); running without it.\n",
-    ),
-    (3, "work.lisp:6:18: la:exp on the device: kernel map exp f32: CUDA_ERROR_INVALID_PTX (218)\n"),
-    (
-        5,
-        "la:sum on the device: kernel fold sum f64 as f32 to f64 rest: CUDA_ERROR_INVALID_PTX (218)\n",
-    ),
-    (8, "kernel broadcast div  f32 f32 number to f32: CUDA_ERROR_INVALID_PTX (218)\n"),
-    (
-        13,
-        "la:norm on the device: kernel fold norm f64 as f64 to f64 rest: CUDA_ERROR_INVALID_PTX (218)\n",
-    ),
-];
-
-/// Out of memory, a refused kernel or copy at any point: the same output, for everything is still here or
-/// comes home, and the decline has the driver's word.
-#[test]
-fn a_failure_at_any_point_is_a_decline() {
-    let (folder, wanted) = prepared();
-    let driver = library(&folder, &[]);
-    for (function, code, pools, texts) in FAILING {
-        for call in [1, 2, 3, 5, 8, 13, 21] {
-            let fault = format!("{function}:{call}:{code}");
-            let card = [("STAND_IN_FAULT", fault.as_str()), ("STAND_IN_POOLS", pools)];
-            let words = ["work.lisp", "--gpu", "--on-decline=warn"];
-            let there = run_on(&folder, &driver, &card, &words);
-            let said = format!("{fault}: {}{}", there.out, there.err);
-            assert_eq!((there.code, &there.out), (Some(0), &wanted), "{said}");
-            let silent = !there.err.contains("needs") && !there.err.contains("CUDA");
-            let text = texts.iter().find(|(at, _)| *at == call);
-            assert!(text.map_or(silent, |(_, text)| there.err.contains(text)), "{said}");
-        }
-    }
-}
-
-/// A card that is too small for its own test, and one that is too small for the program.
-#[test]
-fn a_card_with_little_memory_serves_what_fits() {
-    let (folder, wanted) = prepared();
-    let driver = library(&folder, &[]);
-    for pools in ["1", "0"] {
-        let card = [("STAND_IN_MEMORY", "262144"), ("STAND_IN_POOLS", pools)];
-        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
-        let text = "rung: warning: --gpu: self-test: needs 608 KiB; running without it.\n";
-        assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), text));
-        let card = [("STAND_IN_MEMORY", "1048576"), ("STAND_IN_POOLS", pools)];
-        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
-        assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), ""));
-    }
-}
-
-/// A driver without a pool has higher thresholds.
-#[test]
-fn a_driver_without_a_pool_declines_more() {
-    let folder = Folder::new();
-    let driver = library(&folder, &[]);
-    let program = "(la:add (la:ones 60000) (la:ones 60000)) nil";
-    let words = ["-e", program, "--gpu", "--on-decline=warn"];
-    for (pools, text) in [
-        ("1", "not resident: moving 1.4 MiB costs more"),
-        ("0", "too small: 60,000 < 131,072 elements"),
-    ] {
-        let said = run_on(&folder, &driver, &[("STAND_IN_POOLS", pools)], &words).err;
-        assert!(said.contains(&format!("la:add on the device: {text}\n")), "{said}");
-    }
-}
-
-/// After an error from which a card does not recover it is retired with one warning; what was only there
-/// is an error that says so, and nothing wrong is ever printed.
-#[test]
-fn a_card_that_is_lost_is_retired_with_its_driver_s_word() {
-    let (folder, wanted) = prepared();
-    let driver = library(&folder, &[]);
-    // The kernel that was queued last, and whether its operands or results were nowhere else.
-    let cases = [
-        (3, "map exp f32", None),
-        (4, "fold sum f32 as f32 to f64 part", Some("6:10")),
-        (6, "broadcast . . mul . add . div chain f32 f32 f32 number number to f32", None),
-        (7, "fold sum f32 as f32 to f32", Some("7:10")),
-        (8, "product f64 f64 as f64 to f64 Middle", None),
-        (9, "rows softmax f64", None),
-        (10, "fold norm f64 as f64 to f64 part", Some("9:10")),
-        (12, "map sin f64", None),
-    ];
-    for (call, kernel, lost) in cases {
-        let fault = format!("cuLaunchKernel:{call}:700:sticky");
-        let card = [("STAND_IN_FAULT", fault.as_str())];
-        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
-        let said = format!("{fault}: {}{}", there.out, there.err);
-        let cause = format!("device retired: CUDA_ERROR_ILLEGAL_ADDRESS (700) (queued: {kernel})");
-        match lost {
-            None => {
-                let text = format!("rung: warning: --gpu: {cause}; running without it.\n");
-                assert_eq!((there.code, &there.out, there.err), (Some(0), &wanted, text), "{said}");
-            }
-            Some(place) => {
-                let text = format!("error: linalg: {cause}\n --> work.lisp:{place}\n");
-                assert!(there.code == Some(1) && there.err.starts_with(&text), "{said}");
-                assert_eq!(there.err.matches("device retired").count(), 1, "{said}");
-                assert!(wanted.starts_with(&there.out), "{said}");
-            }
-        }
-    }
-}
-
-/// A copy home may be under way when its wait fails. Its memory was once given back all the same, and the queue
-/// wrote to whatever stood there by then.
-#[test]
-fn a_wait_that_fails_retires_the_card_before_memory_is_given_back() {
-    let (folder, wanted) = prepared();
-    let driver = library(&folder, &[]);
-    let mut retired = 0;
-    for (code, name) in [(218, "CUDA_ERROR_INVALID_PTX"), (400, "CUDA_ERROR_INVALID_HANDLE")] {
-        for call in 1..=12 {
-            let fault = format!("cuStreamSynchronize:{call}:{code}");
-            let card = [("STAND_IN_FAULT", fault.as_str())];
-            let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
-            let said = format!("{fault}: {:?} {}{}", there.code, there.out, there.err);
-            assert_eq!(there.code.filter(|code| *code > 1), None, "{said}");
-            assert!(there.code.is_some(), "{said}");
-            assert_eq!(there.code == Some(0), there.out == wanted, "{said}");
-            let lost = there.err.matches(&format!("device retired: {name} ({code})")).count();
-            assert_eq!(there.err.matches("device retired").count(), lost, "{said}");
-            let silent = there.err.is_empty() || there.err.ends_with("; running without it.\n");
-            assert!(lost == 1 || silent, "{said}");
-            retired += lost;
-        }
-    }
-    assert!(retired > 4, "{retired}");
-}
-
-/// As a card does it: the launch is queued, and what went wrong shows at a later wait.
-#[test]
-fn a_launch_that_fails_in_the_queue_is_seen_at_the_next_wait() {
-    let (folder, wanted) = prepared();
-    let driver = library(&folder, &[]);
-    for call in 3..=13 {
-        let fault = format!("cuLaunchKernel:{call}:719:late");
-        let card = [("STAND_IN_FAULT", fault.as_str())];
-        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
-        let said = format!("{fault}: {}{}", there.out, there.err);
-        assert_eq!(
-            there.err.matches("device retired: CUDA_ERROR_LAUNCH_FAILED (719)").count(),
-            1,
-            "{said}"
-        );
-        assert_eq!(there.err.matches("device retired").count(), 1, "{said}");
-        assert!(!there.err.contains("panicked") && wanted.starts_with(&there.out), "{said}");
-        assert_eq!(there.code == Some(0), there.out == wanted, "{said}");
-    }
 }

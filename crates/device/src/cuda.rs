@@ -8,26 +8,24 @@
 mod context;
 mod driver;
 mod open;
+mod queue;
 mod transfer;
 
 pub(crate) use open::{ABSENT, Card, HIDDEN, cards, hidden, open};
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome, check_launch, lock};
 use crate::self_test::Unsettled;
-use context::{Context, Event, Memory};
+use context::{Context, Memory};
 use driver::{Address, ERROR_LOG, ERROR_LOG_BYTES, Handle};
+use queue::Queue;
 use rung_kernel::kernel::PARAMETER_WORDS;
 use rung_kernel::{ENTRY_POINT, Kernel, Launch, compile_ptx};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard};
 use transfer::Staging;
 
-/// Launches between two marks, and the most marks under way: when 1,024 launches are queued, the older
-/// half is waited for.
-const BETWEEN_MARKS: usize = 256;
-const MOST_MARKS: usize = 4;
 /// Bytes for what the driver's compiler says.
 const LOG: usize = 4096;
 
@@ -59,15 +57,6 @@ struct Function {
 
 // SAFETY: the handles are used only under the state's lock, with their context current.
 unsafe impl Send for Function {}
-
-/// How much is queued.
-#[derive(Default)]
-struct Queue {
-    since_mark: usize,
-    marks: VecDeque<Event>,
-    /// The kernel queued last, for the text of a failure.
-    last: Option<Arc<Kernel>>,
-}
 
 impl CudaDevice {
     /// The state, where the device can still be used by this process.
@@ -222,24 +211,7 @@ impl CudaDevice {
             let (work, arguments) = (self.context.work, arguments.as_mut_ptr());
             self.context.driver.launch(function, x, y, z, i, j, k, 0, work, arguments, null_mut())
         }?;
-        self.mark(&mut state.queue)
-    }
-
-    /// Keeps the queue within its bounds.
-    fn mark(&self, queue: &mut Queue) -> Outcome<()> {
-        queue.since_mark += 1;
-        if queue.since_mark < BETWEEN_MARKS {
-            return Ok(());
-        }
-        queue.since_mark = 0;
-        queue.marks.push_back(self.context.event(self.context.work)?);
-        if queue.marks.len() == MOST_MARKS {
-            let mut half = queue.marks.drain(..MOST_MARKS / 2);
-            if let Some(newest) = half.next_back() {
-                newest.wait()?;
-            }
-        }
-        Ok(())
+        state.queue.bound(&self.context)
     }
 }
 

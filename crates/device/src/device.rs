@@ -221,18 +221,24 @@ impl Failure {
         Failure::new(FailureCode::Lost, format!("device retired: {cause}"))
     }
 
+    /// The text where no code stands beside it: `out of memory: needs 4 KiB`.
+    pub(crate) fn in_words(&self) -> String {
+        let kind = if self.code == FailureCode::Memory { "out of memory: " } else { "" };
+        format!("{}{}", kind, self.text.trim_start_matches(kind))
+    }
+
     /// As the error of a reader whose elements cannot be had.
     pub fn into_error(self) -> Error {
-        let kind = match self.code {
-            FailureCode::Memory => ErrorKind::Memory,
-            _ => ErrorKind::Device,
-        };
-        let hint = match self.code {
-            FailureCode::Lost => {
-                "elements that were only on the device are gone; run without --gpu"
-            }
-            FailureCode::Driver => "the device refused to give elements home; run without --gpu",
-            _ => return Error::new(kind, self.text),
+        let (kind, hint) = match self.code {
+            FailureCode::Memory => return Error::new(ErrorKind::Memory, self.text),
+            FailureCode::Lost => (
+                ErrorKind::DeviceLost,
+                "elements that were only on the device are gone; run without --gpu",
+            ),
+            _ => (
+                ErrorKind::Device,
+                "the elements are still on the device: read again, or run without --gpu",
+            ),
         };
         Error::new(kind, self.text).hint(hint)
     }

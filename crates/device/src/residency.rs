@@ -272,12 +272,30 @@ impl Shared {
         }
     }
 
-    /// A copy of a buffer's bytes in this machine's memory.
+    /// A copy of a buffer's bytes in this machine's memory. A copy that the driver refuses is asked for once
+    /// more after the queue and with what is free given back: nothing is lost as long as the device is not.
     fn bring(&self, buffer: &Buffer, length: usize) -> Outcome<Bytes> {
         let mut bytes = Bytes::unspecified(length).map_err(|e| failure_of(&e))?;
-        self.device.download(buffer, &mut bytes.elements_mut::<u8>()[..length])?;
+        let into = &mut bytes.elements_mut::<u8>()[..length];
+        let copied = self.device.download(buffer, into).or_else(|failure| match failure.code {
+            FailureCode::Lost => Err(failure),
+            _ => {
+                self.give_back()?;
+                self.device.download(buffer, into)
+            }
+        });
+        copied.map_err(|failure| unread(length, failure))?;
         self.table().moved.down += length as u64;
         Ok(bytes)
+    }
+
+    /// Gives memory that no array uses back to the device once the queue has passed it.
+    fn give_back(&self) -> Outcome<()> {
+        self.table().free.clear();
+        self.device.synchronize()?;
+        self.device.trim();
+        self.room().asked = 0;
+        Ok(())
     }
 
     fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
@@ -304,10 +322,7 @@ impl Shared {
         let first = self.expect_room(bytes).and_then(|()| make());
         match first {
             Err(failure) if failure.code == FailureCode::Memory => {
-                self.table().free.clear();
-                self.device.synchronize()?;
-                self.device.trim();
-                self.room().asked = 0;
+                self.give_back()?;
                 self.expect_room(bytes).and_then(|()| make())
             }
             other => other,
@@ -399,6 +414,18 @@ impl Remote for Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.shared.table().remove(self.id);
+    }
+}
+
+/// Of a copy home that the driver refused twice. Whatever it lacked, it is not this machine's memory.
+fn unread(length: usize, failure: Failure) -> Failure {
+    match failure.code {
+        FailureCode::Lost => failure,
+        _ => {
+            let text =
+                format!("reading {} from the device failed: {}", sized(length as u64), failure.text);
+            Failure::new(FailureCode::Driver, text)
+        }
     }
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn run(device: &mut dyn Unsettled) -> Result<(), String> {
     passed += width(device, &F32_CHECKS)?;
     all += F32_CHECKS.len();
     device.info_mut().self_test = (passed, all);
-    let doubles = tensor::asked(device).map_err(|f| format!("self-test: {f}"))?;
+    let doubles = tensor::asked(device).map_err(|f| format!("self-test: {}", f.in_words()))?;
     device.info_mut().tensor_doubles = doubles;
     Ok(())
 }
@@ -175,7 +175,7 @@ pub(crate) fn run(device: &mut dyn Unsettled) -> Result<(), String> {
 fn width<T: Width>(device: &mut dyn Unsettled, checks: &[Check<T>]) -> Result<usize, String> {
     let operands = operands::triples::<T>();
     loop {
-        let values = values(device, checks, &operands).map_err(|f| format!("self-test: {f}"))?;
+        let values = values(device, checks, &operands).map_err(|f| format!("self-test: {}", f.in_words()))?;
         let mut changed = false;
         for (k, check) in checks.iter().enumerate() {
             let wrong = (0..COUNT).find(|&i| {

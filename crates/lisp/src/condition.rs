@@ -316,7 +316,8 @@ fn class_of_kind(kind: ErrorKind) -> Symbol {
         ErrorKind::Format => symbol::FORMAT_ERROR,
         ErrorKind::Declined => symbol::DECLINED,
         ErrorKind::BitsDiffer => symbol::BITS_DIFFER,
-        ErrorKind::Device => symbol::DEVICE_LOST,
+        ErrorKind::Device => symbol::DEVICE_ERROR,
+        ErrorKind::DeviceLost => symbol::DEVICE_LOST,
         ErrorKind::Interrupt | ErrorKind::Internal => symbol::SIMPLE_ERROR,
     }
 }

@@ -24,7 +24,7 @@ use crate::table;
 use crate::value::Value;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Precision, Result, Settings};
-use rung_device::{Device, Moved, Residency};
+use rung_device::{Device, FailureCode, Moved, Residency};
 use rung_lanes::{Lanes, deaf, stoppable};
 use rung_library::Library;
 use rung_math::random::State;
@@ -399,20 +399,33 @@ impl Ladder {
                 packed: take_packed(),
             });
         }
-        self.retire_lost_device(&declines, caller);
+        self.tell_of_failures(&declines, caller);
         self.note_other_work(caller);
         self.note_small_calls(caller);
         self.judge(call, rung, &raw, &declines, caller)?;
         Ok(raw)
     }
 
-    /// A device that was lost is not asked again in this process.
-    fn retire_lost_device(&mut self, declines: &Declines, caller: &mut dyn Caller) {
+    /// A device that was lost is not asked again in this process. A kernel of ours that was refused is said
+    /// once, for nobody would know otherwise.
+    fn tell_of_failures(&mut self, declines: &Declines, caller: &mut dyn Caller) {
         for (_, decline) in declines {
-            if let Decline::Lost(text) = decline {
-                caller.warn(&format!("--gpu: {text}; running without it."));
-                self.device = Err(Decline::NoDevice(text.clone()));
-                self.residency = None;
+            match decline {
+                Decline::Lost(text) => {
+                    caller.warn(&format!("--gpu: {text}; running without it."));
+                    self.device = Err(Decline::NoDevice(text.clone()));
+                    self.residency = None;
+                }
+                Decline::Failed(code, text)
+                    if *code == FailureCode::Compile.name()
+                        && self.warned.insert(("", FailureCode::Compile.name(), None)) =>
+                {
+                    caller.warn(&format!(
+                        "--gpu: the device's driver refused a kernel of Rung's own, which is a mistake to \
+                         report: {text}; the call ran without it."
+                    ));
+                }
+                _ => {}
             }
         }
     }

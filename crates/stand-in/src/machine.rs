@@ -1,6 +1,6 @@
 //! The card behind the stand-in: its memory, its kernels, what is queued for it, and which calls fail.
 
-use crate::settings::{Settings, When};
+use crate::settings::{Fault, Settings, When};
 use crate::streams::{Goal, Source, Streams, Work};
 use rung_ptx_interpreter::{Program, launch};
 use std::collections::{BTreeMap, HashMap};
@@ -97,8 +97,12 @@ impl Machine {
         }
         let count = self.calls.entry(function.to_string()).or_default();
         *count += 1;
+        let at = |fault: &Fault| match fault.when {
+            When::Twice => fault.call == *count || fault.call + 1 == *count,
+            _ => fault.call == *count,
+        };
         match &self.settings.fault {
-            Some(fault) if fault.function == function && fault.call == *count => match fault.when {
+            Some(fault) if fault.function == function && at(fault) => match fault.when {
                 When::Late => {
                     self.late = Some(fault.code);
                     Ok(())

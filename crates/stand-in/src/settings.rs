@@ -1,6 +1,7 @@
 //! What a test wants of the stand-in, from the environment of the process that opens it.
 
 use rung_ptx_interpreter::Order;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -21,6 +22,8 @@ pub struct Fault {
 pub enum When {
     /// This one call returns it.
     Once,
+    /// This one and the next return it.
+    Twice,
     /// Every call of everything does from then on.
     Sticky,
     /// The call succeeds; what it queued fails when its turn comes, and everything from then on.
@@ -32,11 +35,11 @@ impl FromStr for Fault {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Fault, String> {
-        let bad =
-            || format!("STAND_IN_FAULT: expected FUNCTION:CALL:CODE[:sticky|:late], got {text}");
+        let bad = || format!("expected FUNCTION:CALL:CODE[:twice|:sticky|:late], got {text}");
         let parts: Vec<&str> = text.split(':').collect();
         let (function, call, code, when) = match parts[..] {
             [function, call, code] => (function, call, code, When::Once),
+            [function, call, code, "twice"] => (function, call, code, When::Twice),
             [function, call, code, "sticky"] => (function, call, code, When::Sticky),
             [function, call, code, "late"] => (function, call, code, When::Late),
             _ => return Err(bad()),
@@ -80,10 +83,12 @@ impl Settings {
     /// From the variables `STAND_IN_...`; what cannot be read ends the process, so that no test passes
     /// for want of what it asks for.
     pub fn of_environment() -> Settings {
-        fn number<T: FromStr>(name: &str, default: T) -> T {
-            let text = std::env::var(name).ok();
-            let read = |text: String| text.parse().unwrap_or_else(|_| panic!("{name}: {text}"));
-            text.map_or(default, read)
+        fn read<T: FromStr<Err: Display>>(name: &str) -> Option<T> {
+            let text = std::env::var(name).ok()?;
+            Some(text.parse().unwrap_or_else(|e| panic!("{name}={text}: {e}")))
+        }
+        fn number<T: FromStr<Err: Display>>(name: &str, default: T) -> T {
+            read(name).unwrap_or(default)
         }
         Settings {
             cards: number("STAND_IN_CARDS", 1),
@@ -94,10 +99,7 @@ impl Settings {
             multiprocessors: number("STAND_IN_MULTIPROCESSORS", 2),
             integrated: number("STAND_IN_INTEGRATED", 0) != 0,
             doubles: number("STAND_IN_DOUBLES", Order::default()),
-            fault: std::env::var("STAND_IN_FAULT").ok().map(|text| match text.parse() {
-                Ok(fault) => fault,
-                Err(text) => panic!("{text}"),
-            }),
+            fault: read("STAND_IN_FAULT"),
             seed: number("STAND_IN_SEED", 0),
             record: std::env::var_os("STAND_IN_RECORD").map(PathBuf::from),
         }

@@ -64,7 +64,7 @@ impl Lent<'_> {
 
 impl Shell for Lent<'_> {
     fn call(&mut self, op: &'static Op, values: Vec<Value>) -> Result<Vec<Value>> {
-        self.ladder.call(op, values, &mut self.caller)
+        self.ladder.call_home(op, values, &mut self.caller)
     }
 
     fn note(&mut self, text: &str) {

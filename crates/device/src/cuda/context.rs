@@ -61,7 +61,8 @@ impl Context {
         Ok(opened)
     }
 
-    /// The pool, told to keep what is freed; `None` where the driver is too old for it.
+    /// The pool, told to keep what is freed; `None` where the driver is too old for it, or has a part of
+    /// its functions only.
     fn find_pool(&self) -> Option<Handle> {
         let mut pool = null_mut();
         let mut keep = u64::MAX;
@@ -71,7 +72,7 @@ impl Context {
             self.driver.default_pool(&mut pool, self.device).ok()?;
             self.driver.pool_attribute(pool, super::driver::RELEASE_THRESHOLD, keep).ok()?;
         }
-        Some(pool)
+        self.driver.has_pooled_memory().then_some(pool)
     }
 
     pub fn has_pool(&self) -> bool {

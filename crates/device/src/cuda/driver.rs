@@ -203,6 +203,14 @@ impl Driver {
         Refused { code: None, failure: Failure::new(FailureCode::Driver, text) }
     }
 
+    /// Whether memory can be taken from a pool and given back: a library between programs and the driver
+    /// may say that there are pools and lack these.
+    pub fn has_pooled_memory(&self) -> bool {
+        // SAFETY: the functions are looked up and not called.
+        let there = |name| unsafe { self.find::<*const c_void>(&[name]) }.is_some();
+        [c"cuMemAllocAsync", c"cuMemFreeAsync"].into_iter().all(there)
+    }
+
     /// `12.4`.
     pub fn version(&self) -> Option<String> {
         let mut version = 0;

@@ -51,8 +51,7 @@ fn started() -> Result<(Driver, i32), String> {
 }
 
 fn said(failure: Failure) -> String {
-    let out = if failure.text.starts_with("needs ") { "out of memory: " } else { "" };
-    format!("CUDA driver: {out}{}", failure.text)
+    format!("CUDA driver: {}", failure.in_words())
 }
 
 /// Every card that the driver shows, or why there is none.

@@ -61,7 +61,7 @@ fn results(residency: &Residency) -> Vec<rung_array::Array> {
 
 #[test]
 fn what_cannot_be_brought_home_is_not_evicted() {
-    let (_, residency) = faulty(Call::Download, 0, 1, FailureCode::Driver);
+    let (_, residency) = faulty(Call::Download, 0, 2, FailureCode::Driver);
     let all = results(&residency);
     assert_eq!(code(residency.result(SIZE)), FailureCode::Driver);
     assert_eq!((residency.resident(), residency.moved().evictions), (4 * SIZE as u64, 0));
@@ -75,12 +75,21 @@ fn what_cannot_be_brought_home_is_not_evicted() {
 
 #[test]
 fn a_failed_download_can_be_tried_again() {
-    let (_, residency) = faulty(Call::Download, 0, 1, FailureCode::Driver);
-    let all = results(&residency);
-    let e = all[2].home().unwrap_err();
-    assert_eq!((e.kind(), e.message()), (ErrorKind::Device, "told to fail"));
-    assert!(!all[2].is_home());
-    assert_eq!(all[2].to_numbers().unwrap()[0].to_i64(), Some(2));
+    let text = "reading 256 bytes from the device failed: told to fail";
+    for why in [FailureCode::Driver, FailureCode::Memory] {
+        let (device, residency) = faulty(Call::Download, 0, 1, why);
+        let all = results(&residency);
+        all[2].home().unwrap();
+        assert_eq!((device.calls(Call::Download), residency.moved().down), (2, SIZE as u64));
+        // Twice: the reader is told, and nothing is lost. What the device lacks is not this machine's memory.
+        let (_, residency) = faulty(Call::Download, 0, 2, why);
+        let all = results(&residency);
+        let e = all[2].home().unwrap_err();
+        assert_eq!((e.kind(), e.message()), (ErrorKind::Device, text));
+        assert!(e.hint_text().unwrap().starts_with("the elements are still on the device"));
+        assert!(!all[2].is_home());
+        assert_eq!(all[2].to_numbers().unwrap()[0].to_i64(), Some(2));
+    }
 }
 
 #[test]

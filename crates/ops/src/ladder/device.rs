@@ -1,13 +1,14 @@
 //! The device as the ladder sees it: what is resident there, what moves, and who is offered a call.
 
-use super::Ladder;
+use super::{Caller, Ladder};
 use crate::call::Call;
 use crate::costs::matrix_of;
 use crate::decline::{Answer, Decline, Rung, size};
-use crate::record::{Entry, Part};
-use crate::resident::Standing;
+use crate::record::{Entry, Op, Part};
+use crate::resident::{Standing, bring_home};
 use crate::round_trip::{RoundTrip, decline_of};
-use rung_base::Result;
+use crate::value::Value;
+use rung_base::{ErrorKind, Result};
 use rung_device::{Moved, Residency};
 
 impl Ladder {
@@ -34,6 +35,29 @@ impl Ladder {
                 moved.evictions
             )
         })
+    }
+
+    /// `call`, with all results here: what a command wants, which holds all that it gives here too. Where the
+    /// device is lost before they are, the call is made again without it, so that no work of hours ends
+    /// with a card.
+    pub fn call_home(
+        &mut self,
+        op: &'static Op,
+        values: Vec<Value>,
+        caller: &mut dyn Caller,
+    ) -> Result<Vec<Value>> {
+        let generator = self.context.generator;
+        let mut home = |ladder: &mut Ladder, values| {
+            let results = ladder.call(op, values, caller)?;
+            bring_home(&results).map(|()| results)
+        };
+        match home(self, values.clone()) {
+            Err(e) if e.kind() == ErrorKind::DeviceLost && bring_home(&values).is_ok() => {
+                self.context.generator = generator;
+                home(self, values)
+            }
+            other => other,
+        }
     }
 
     /// What went to the device and came back so far.

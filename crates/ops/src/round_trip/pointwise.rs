@@ -163,8 +163,9 @@ impl RoundTrip<'_> {
             return Ok(Some(kernel.clone()));
         }
         let Some(graph) = graph() else { return Ok(None) };
-        let text = format!("{} {}", key.0, key.1);
-        let kernel = Arc::new(broadcast::kernel_of(&text, &graph, &key.3)?);
+        // Of most operations the second part is empty.
+        let text = [key.0.to_string(), key.1.to_string()].join(" ");
+        let kernel = Arc::new(broadcast::kernel_of(text.trim_end(), &graph, &key.3)?);
         self.cache.pointwise.0.borrow_mut().insert(key, kernel.clone());
         Ok(Some(kernel))
     }

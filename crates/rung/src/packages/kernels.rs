@@ -67,6 +67,11 @@ fn near(word: &str) -> Option<&'static str> {
     named.min_by_key(steps).filter(|name| steps(name) <= most && steps(name) < word.len())
 }
 
+/// The folds in which an expression may stand.
+fn folds() -> Vec<&'static str> {
+    table::operations().filter_map(|op| fold_named(op.name())).collect()
+}
+
 /// The operation that a function's name means, of so many operands.
 fn spelled(head: &str, count: usize) -> &str {
     let of = |list: &[(&str, &'static str)]| {
@@ -129,7 +134,8 @@ impl Kernels {
 
     /// Gives a symbol the function of a kernel.
     fn made(&self, lisp: &mut Lisp, symbol: Symbol, declared: Declaration) -> Outcome {
-        let op = operation(declared)?;
+        let name = declared.name.clone();
+        let op = operation(declared).map_err(|e| e.in_part(format!("kernel {name}")))?;
         linalg::define(lisp, &self.ladder, self.asked, symbol, op);
         let function = lisp.global_function(symbol)?;
         self.defined.borrow_mut().insert(symbol, (function, op));
@@ -190,7 +196,11 @@ fn declaration(
         let t = match called(lisp, t).as_deref() {
             Some("f32" | "single-float") => ElementType::F32,
             Some("f64" | "double-float") => ElementType::F64,
-            _ => return Err(refused(lisp, "a parameter's type is f32 or f64", &parameter)),
+            _ => {
+                let text = "a parameter's type is f32 or f64, in which a kernel computes (arrays of \
+                            other types are converted)";
+                return Err(refused(lisp, text, &parameter));
+            }
         };
         let name = lisp.name(symbol).to_ascii_lowercase();
         if declared.iter().any(|(other, _)| *other == name) {
@@ -248,7 +258,12 @@ impl Scope<'_> {
         Err(refused(self.lisp, text, form))
     }
 
+    /// What is wrong with a symbol or a number, which have no place, stands at the form around it.
     fn expression(&mut self, form: &Value) -> Outcome<Expression> {
+        self.compiled(form).map_err(|escape| self.lisp.placed_at(escape, form))
+    }
+
+    fn compiled(&mut self, form: &Value) -> Outcome<Expression> {
         stack::check("the kernel")?;
         if let Some(number) = numbers::to_double(form) {
             return Ok(Expression::Number(number));
@@ -299,7 +314,11 @@ impl Scope<'_> {
                 (Some(_), _) => {
                     format!("{head} is a fold, which stands around all of it or nowhere")
                 }
-                (_, Some(_)) => format!("{head} is not element-wise in a fixed number of steps"),
+                (_, Some(_)) => format!(
+                    "{head} is not element-wise in a fixed number of steps, and none of the folds that \
+                     may stand around a kernel ({})",
+                    folds().join(", ")
+                ),
                 _ => format!(
                     "no element-wise function is called {head}{}; a program's functions, macros \
                      and kernels have no place in a kernel",
@@ -313,9 +332,11 @@ impl Scope<'_> {
         if count == arity || alone || many && count > arity {
             return Ok(());
         }
+        let of_one = OF_ONE.contains(&head) || SPELLED_ONE.iter().any(|(name, _)| *name == head);
+        let least = if of_one { 1 } else { arity };
         let more = if many { " or more" } else { "" };
-        let operands = if arity == 1 { "operand" } else { "operands" };
-        self.refused(&format!("{head} takes {arity}{more} {operands}, got {count}"), form)
+        let operands = if least == 1 && !many { "operand" } else { "operands" };
+        self.refused(&format!("{head} takes {least}{more} {operands}, got {count}"), form)
     }
 
     fn call(

@@ -183,8 +183,8 @@ fn failed(
     arguments: &[Value],
     error: rung_base::Error,
 ) -> Outcome<Instead> {
-    let rungs_own =
-        matches!(error.kind(), ErrorKind::Declined | ErrorKind::BitsDiffer | ErrorKind::Device);
+    use ErrorKind::{BitsDiffer, Declined, Device, DeviceLost};
+    let rungs_own = matches!(error.kind(), Declined | BitsDiffer | Device | DeviceLost);
     let escape = Escape::from(error);
     if let Some(condition) = escape.condition() {
         condition.set_slot(symbol::KEY_OPERATION, Value::string(op.name()));
@@ -233,7 +233,7 @@ fn operands(lisp: &Lisp, op: &'static Op, arguments: &[Value]) -> Outcome<Vec<ru
 /// A general array, or a list that has one: `to_operation` would convert it.
 fn is_general(argument: &Value) -> bool {
     let listed = || {
-        argument.is_cons() && !argument.is_circular() && {
+        argument.as_cons().is_some() && !argument.is_circular() && {
             argument.elements().any(|element| element.as_array().is_some())
         }
     };
