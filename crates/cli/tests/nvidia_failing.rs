@@ -79,7 +79,8 @@ fn a_card_with_little_memory_serves_what_fits() {
     for pools in ["1", "0"] {
         let card = [("STAND_IN_MEMORY", "262144"), ("STAND_IN_POOLS", pools)];
         let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
-        let text = "rung: warning: --gpu: self-test: out of memory: needs 608 KiB; running without it.\n";
+        let text =
+            "rung: warning: --gpu: self-test: out of memory: needs 608 KiB; running without it.\n";
         assert_eq!((there.out.as_str(), there.err.as_str()), (wanted.as_str(), text));
         let card = [("STAND_IN_MEMORY", "1048576"), ("STAND_IN_POOLS", pools)];
         let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu"]);
@@ -204,13 +205,14 @@ fn a_read_that_fails_is_made_again_and_loses_nothing() {
         let mut said_so = 0;
         for call in 2..=30 {
             let once = format!("cuMemcpyDtoHAsync:{call}:{code}");
-            let there = run_on(&folder, &driver, &[("STAND_IN_FAULT", &once)], &["work.lisp", "--gpu"]);
+            let there =
+                run_on(&folder, &driver, &[("STAND_IN_FAULT", &once)], &["work.lisp", "--gpu"]);
             let said = format!("{once}: {}{}", there.out, there.err);
             let before = there.err.contains("running without it");
             assert!(there.code == Some(0) && there.out == wanted, "{said}");
             assert!(before || there.err.is_empty(), "{said}");
             let twice = format!("{once}:twice");
-            let words = ["again.lisp", "--gpu", "--costs=none"];
+            let words = ["again.lisp", "--gpu"];
             let there = run_on(&folder, &driver, &[("STAND_IN_FAULT", &twice)], &words);
             let said = format!("{twice}: {}{}", there.out, there.err);
             assert!(there.code == Some(0), "{said}");
@@ -227,9 +229,10 @@ fn a_read_that_fails_is_made_again_and_loses_nothing() {
 fn a_card_that_dies_under_a_command_leaves_its_results_whole() {
     let folder = Folder::new();
     let driver = library(&folder, &[]);
-    let points: Vec<String> = (0..3000).map(|i| format!("{} {} {}", i * 7 % 101, i * 13 % 89, i % 97)).collect();
+    let points: Vec<String> =
+        (0..3000).map(|i| format!("{} {} {}", i * 7 % 101, i * 13 % 89, i % 97)).collect();
     folder.file("cloud.txt", &points.join("\n"));
-    let words = ["points", "fps", "cloud.txt", "40", "-o", "chosen.txt"];
+    let words = ["points", "fps", "cloud.txt", "-k", "40", "-o", "chosen.txt"];
     let here = ran(rung(&folder).args(words).output().unwrap());
     assert_eq!(here.code, Some(0), "{}", here.err);
     let chosen = || std::fs::read_to_string(folder.0.join("chosen.txt"));

@@ -223,8 +223,8 @@ impl Failure {
 
     /// The text where no code stands beside it: `out of memory: needs 4 KiB`.
     pub(crate) fn in_words(&self) -> String {
-        let kind = if self.code == FailureCode::Memory { "out of memory: " } else { "" };
-        format!("{}{}", kind, self.text.trim_start_matches(kind))
+        let out = self.code == FailureCode::Memory && self.text.starts_with("needs ");
+        format!("{}{}", if out { "out of memory: " } else { "" }, self.text)
     }
 
     /// As the error of a reader whose elements cannot be had.

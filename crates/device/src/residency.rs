@@ -422,8 +422,11 @@ fn unread(length: usize, failure: Failure) -> Failure {
     match failure.code {
         FailureCode::Lost => failure,
         _ => {
-            let text =
-                format!("reading {} from the device failed: {}", sized(length as u64), failure.text);
+            let text = format!(
+                "reading {} from the device failed: {}",
+                sized(length as u64),
+                failure.text
+            );
             Failure::new(FailureCode::Driver, text)
         }
     }

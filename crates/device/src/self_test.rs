@@ -175,7 +175,8 @@ pub(crate) fn run(device: &mut dyn Unsettled) -> Result<(), String> {
 fn width<T: Width>(device: &mut dyn Unsettled, checks: &[Check<T>]) -> Result<usize, String> {
     let operands = operands::triples::<T>();
     loop {
-        let values = values(device, checks, &operands).map_err(|f| format!("self-test: {}", f.in_words()))?;
+        let values = values(device, checks, &operands)
+            .map_err(|f| format!("self-test: {}", f.in_words()))?;
         let mut changed = false;
         for (k, check) in checks.iter().enumerate() {
             let wrong = (0..COUNT).find(|&i| {

@@ -146,7 +146,7 @@ fn a_definition_that_cannot_be_says_why() {
         ),
         (
             "(defclass integer () ())",
-            "test.lisp:1:1: error: defclass: integer is a class of the language",
+            "test.lisp:1:1: error: integer is a name of the locked package common-lisp",
         ),
         (
             "(defclass a (b) ()) (make-instance 'a)",

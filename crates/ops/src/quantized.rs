@@ -250,9 +250,8 @@ mod tests {
         let wide =
             product(Rung::Portable, &q, &Array::vector(&[1.0_f64; 32]).unwrap()).unwrap_err();
         assert!(text(wide).contains("element types differ"));
-        assert!(
-            text(product(Rung::Portable, &q, &ramp(1, 32)).unwrap_err())
-                .contains("expects a matrix")
-        );
+        let stack = ramp(1, 32).reshape(Shape::new([1, 1, 32]).unwrap()).unwrap();
+        let stacked = product(Rung::Portable, &q, &stack).unwrap_err();
+        assert!(text(stacked).contains("expects a matrix"));
     }
 }

@@ -173,8 +173,11 @@ fn kernel(declared: &Declaration, after: After) -> Result<UserKernel> {
     let double = declared.parameters.iter().any(|(_, t)| *t == ElementType::F64);
     let mut constants = Vec::new();
     collect(&declared.expression, &mut constants);
-    if let Some(x) = constants.iter().find(|x| !double && x.is_finite() && (**x as f32).is_infinite()) {
-        let text = format!("{x:e} is beyond single floats, in which a kernel of f32 parameters computes");
+    if let Some(x) =
+        constants.iter().find(|x| !double && x.is_finite() && (**x as f32).is_infinite())
+    {
+        let text =
+            format!("{x:e} is beyond single floats, in which a kernel of f32 parameters computes");
         return Err(Error::new(ErrorKind::Argument, text).hint("declare a parameter f64"));
     }
     let parameters = declared.parameters.len();

@@ -11,7 +11,7 @@ use rung_ops::{Ladder, Value, quantized};
 
 fn batch(ladder: &mut Ladder, w: &Value, vectors: &[Array]) -> Vec<Array> {
     let list = Value::List(vectors.iter().map(|x| x.clone().into()).collect());
-    match call(ladder, "matvec-batch", vec![w.clone(), list]).remove(0) {
+    match call(ladder, "vec:matvec-batch", vec![w.clone(), list]).remove(0) {
         Value::List(items) => items.into_iter().map(only_array).collect(),
         Value::Nil => Vec::new(),
         other => panic!("no list: {other}"),
@@ -29,7 +29,7 @@ fn agrees(ladder: &mut Ladder, w: &Value, vectors: &[Array], note: &str) {
     let got = batch(ladder, w, vectors);
     assert_eq!(got.len(), vectors.len(), "{note}");
     for (x, got) in vectors.iter().zip(&got) {
-        let one = call(ladder, "matvec", vec![w.clone(), x.clone().into()]).remove(0);
+        let one = call(ladder, "vec:matvec", vec![w.clone(), x.clone().into()]).remove(0);
         assert_same(got, &only_array(one), note);
     }
 }
@@ -84,7 +84,7 @@ fn a_batch_says_what_does_not_fit() {
         (vec![w(), Value::integer(3)], "expected a list of arrays"),
         (vec![Value::integer(3), list(&[(3, f64)])], "matvec expects a matrix and a vector: got 3"),
     ] {
-        let said = error("matvec-batch", values);
+        let said = error("vec:matvec-batch", values);
         assert!(said.contains(text), "{said}");
     }
 }

@@ -84,7 +84,7 @@ fn wanted() -> Vec<Array> {
 }
 
 fn is_of_the_device(e: &rung_base::Error) -> bool {
-    matches!(e.kind(), ErrorKind::Device | ErrorKind::Memory)
+    matches!(e.kind(), ErrorKind::Device | ErrorKind::DeviceLost | ErrorKind::Memory)
 }
 
 /// Runs the program on a device with this fault; how many steps were errors.

@@ -4,11 +4,10 @@
 #[allow(dead_code)]
 mod common;
 
-use common::{number, values, word};
+use common::{number, operation, values, word};
 use rung_array::Array;
 use rung_base::{ElementType, Settings};
 use rung_lanes::Lanes;
-use rung_ops::record::VEC;
 use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
 use std::collections::HashSet;
 
@@ -122,17 +121,15 @@ fn a_copy_of_an_operand_is_noted() {
 #[test]
 fn an_into_form_takes_turns_with_two_buffers() {
     let mut ladder = ladder();
-    let into = |name: &str| {
-        let found = table::operations().find(|op| op.package == VEC && op.names.contains(&name));
-        found.unwrap_or_else(|| panic!("vec has no {name}"))
-    };
     for n in [100, 1000, 20_000, 200_000] {
-        for name in ["add-into", "mul-into", "exp-into", "scale-into", "matvec-into"] {
-            let (op, mut out) = (into(name), doubles(&[n]));
+        for name in
+            ["vec:add-into", "vec:mul-into", "vec:exp-into", "vec:scale-into", "vec:matvec-into"]
+        {
+            let (op, mut out) = (operation(name), doubles(&[n]));
             let given: Vec<Value> = match name {
-                "exp-into" => vec![doubles(&[n]).into()],
-                "scale-into" => vec![doubles(&[n]).into(), number(0.5)],
-                "matvec-into" => vec![doubles(&[n, 3]).into(), doubles(&[3]).into()],
+                "vec:exp-into" => vec![doubles(&[n]).into()],
+                "vec:scale-into" => vec![doubles(&[n]).into(), number(0.5)],
+                "vec:matvec-into" => vec![doubles(&[n, 3]).into(), doubles(&[3]).into()],
                 _ => vec![doubles(&[n]).into(), doubles(&[n]).into()],
             };
             let mut places = HashSet::new();
@@ -145,38 +142,6 @@ fn an_into_form_takes_turns_with_two_buffers() {
             }
             // A matrix-vector product has sums in f64 of its own, and narrows none here.
             assert!(places.len() <= 3, "{name} of {n}: {} buffers", places.len());
-        }
-    }
-}
-
-/// One call gives the bits of one product a vector, for widths that may meet as well.
-#[test]
-fn a_batch_of_matrix_vector_products_has_the_bits_of_each() {
-    let of = |name: &'static str| {
-        table::operations().find(|op| op.package == VEC && op.names.contains(&name)).unwrap()
-    };
-    let mut ladder = ladder();
-    use ElementType::{BF16, F16, F32, F64};
-    for (w, x) in [(F64, F64), (F32, F32), (BF16, F32), (F16, F32), (BF16, BF16), (F16, F16)] {
-        for (rows, columns, count) in [(1, 1, 1), (7, 65, 3), (300, 200, 5), (2, 40_000, 4), (4, 0, 2)] {
-            let matrix = values(&[rows, columns], 1.0, w, 3);
-            // As it lies, and turned in memory.
-            let turned = matrix.transpose(&[1, 0]).unwrap().to_contiguous().unwrap();
-            for matrix in [matrix.clone(), turned.transpose(&[1, 0]).unwrap()] {
-                let vectors: Vec<Array> =
-                    (0..count).map(|i| values(&[columns], 2.0, x, i)).collect();
-                let list = Value::List(vectors.iter().cloned().map(Value::Array).collect());
-                let given = vec![matrix.clone().into(), list];
-                let got = ladder.call(of("matvec-batch"), given, &mut NoCaller).unwrap();
-                let [Value::List(got)] = &got[..] else { panic!("{got:?}") };
-                assert_eq!(got.len(), count);
-                for (got, x) in got.iter().zip(vectors) {
-                    let Value::Array(got) = got else { panic!("{got}") };
-                    let given = vec![matrix.clone().into(), x.into()];
-                    let want = first(&mut ladder, of("matvec"), given);
-                    common::assert_same(got, &want, &format!("{w} ({rows} {columns})"));
-                }
-            }
         }
     }
 }

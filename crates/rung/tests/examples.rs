@@ -552,9 +552,9 @@ fn time_waits_for_the_device_and_says_rungs_and_bytes() {
     assert!(lines[0].starts_with("time: ") && lines[0].ends_with(" s"), "{text}");
     assert!(lines[1].starts_with("operations: ") && lines[1].contains("lanes"), "{text}");
     // Two arrays of 1000 doubles; a number takes no array.
-    assert!(lines[2].starts_with("arrays: ") && lines[2].ends_with(" bytes"), "{text}");
-    let bytes: usize = lines[2].split(' ').nth(1).unwrap().parse().unwrap();
-    assert!((16_000..24_000).contains(&bytes), "{text}");
+    assert!(lines[2].starts_with("arrays: ") && lines[2].ends_with(" KiB"), "{text}");
+    let taken: f64 = lines[2].split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((15.6..23.5).contains(&taken), "{text}");
     let text = printed(&mut resident_session(), form).replace("\\n", "\n");
     let line = |head: &str| text.lines().find(|line| line.trim_matches('"').starts_with(head));
     assert!(line("operations: device ").is_some(), "{text}");

@@ -303,7 +303,7 @@ fn mistakes_say_what_was_wanted() {
         ("(rung:defkernel a ((x f32)) (-))", "- takes 1 or more operands, got 0"),
         ("(rung:defkernel a ((x f32)) (+))", "+ takes 1 or more operands, got 0"),
         ("(rung:defkernel a ((x f32)) (exp x x))", "exp takes 1 operand, got 2"),
-        ("(rung:defkernel a ((x f32)) (median x))", "folds that may stand around a kernel (sum, "),
+        ("(rung:defkernel a ((x f32)) (median x))", "folds that may stand around a kernel ("),
         ("(rung:defkernel a ((x f32)) (* x 1d300))", "kernel a: 1e300 is beyond single floats"),
         ("(rung:defkernel a ((x f32)) (if x 1))", "expected (if test then else): (IF X 1)"),
         (

@@ -167,7 +167,10 @@ pub const FLAGS: &[Flag] = &[
         key: Some("warnings"),
         commands: RUNNING,
         summary: "error: a run that has warned ends with exit code 1",
-        detail: &["Warnings of the compiler and of the function warn; the run goes on after them."],
+        detail: &[
+            "Warnings of the compiler and of the function warn; the run goes on after",
+            "them.",
+        ],
         apply: |request, given, origin| {
             request.warnings_are_errors.set(given.text() == "error", origin);
             Ok(())

@@ -1,5 +1,8 @@
 //! A driver of NVIDIA's that stands in for the real one, and a program to run over it.
 
+// Most files of tests need no card.
+#![allow(dead_code)]
+
 use super::{Folder, Ran, ran, rung};
 
 /// Element-wise work, a chain, a product and folds on what lies on the card.

@@ -75,7 +75,6 @@ fn what_cannot_be_brought_home_is_not_evicted() {
 
 #[test]
 fn a_failed_download_can_be_tried_again() {
-    let text = "reading 256 bytes from the device failed: told to fail";
     for why in [FailureCode::Driver, FailureCode::Memory] {
         let (device, residency) = faulty(Call::Download, 0, 1, why);
         let all = results(&residency);
@@ -85,7 +84,8 @@ fn a_failed_download_can_be_tried_again() {
         let (_, residency) = faulty(Call::Download, 0, 2, why);
         let all = results(&residency);
         let e = all[2].home().unwrap_err();
-        assert_eq!((e.kind(), e.message()), (ErrorKind::Device, text));
+        assert_eq!(e.kind(), ErrorKind::Device);
+        assert!(e.message().starts_with("reading 256 bytes from the device failed: "), "{e}");
         assert!(e.hint_text().unwrap().starts_with("the elements are still on the device"));
         assert!(!all[2].is_home());
         assert_eq!(all[2].to_numbers().unwrap()[0].to_i64(), Some(2));

@@ -168,11 +168,13 @@ fn when_1_024_launches_are_queued_the_older_half_is_waited_for() {
     let queued: Vec<usize> =
         recorded("cuLaunchKernel")[before..].iter().map(|line| after(line, "queued")).collect();
     assert_eq!((queued.len(), queued.iter().max()), (3000, Some(&1024)));
-    // The self-test's own launches count, so the first wait comes a little earlier.
+    // As long as nobody knows how long a launch takes the queue is short; here they are short.
     let falls: Vec<[usize; 2]> =
         queued.windows(2).filter(|w| w[1] < w[0]).map(|w| [w[0], w[1]]).collect();
-    assert!(falls[0][0] > 1000 && falls[0][1] == 513, "{falls:?}");
-    assert_eq!(falls[1..], [[1024, 513]; 3]);
+    let grown =
+        falls.windows(2).take_while(|w| w[0][0] < 1024).all(|w| w[1][0] == 1024.min(2 * w[0][0]));
+    assert!(falls[0][0] < 1024 && grown, "{falls:?}");
+    assert!(falls.ends_with(&[[1024, 513]; 3]), "{falls:?}");
 }
 
 /// 10,000 elements are 40 groups of 256. The card has 2 multiprocessors for 1,024 invocations each.

@@ -70,6 +70,7 @@ pub fn cepstra() -> Vec<Sample> {
         of(signal(400), &few("librosa", &[count.clone(), ("deltas", Value::True)])),
         of(signal(300), &few("torchaudio", &[count.clone(), ("lifter", number(9.0))])),
         of(signal(20), &few("kaldi", std::slice::from_ref(&count))),
+        of(signal(300), &few("librosa", &[count.clone(), ("sample-scale", word("int16"))])),
         of(signal(300), &few("kaldi", &[count.clone(), ("use-energy", Value::Nil)])),
         of(spread(&[2, 300], 0.5), &few("kaldi", &[count, ("deltas", Value::True)])),
     ]

@@ -5,7 +5,8 @@ use rung_array::{Array, Number};
 use rung_base::{ElementType, Settings, Shape};
 use rung_lanes::{Lanes, Level};
 use rung_ops::call::first_difference;
-use rung_ops::{Decline, Ladder, NoCaller, Value, table};
+use rung_ops::record::VEC;
+use rung_ops::{Decline, Ladder, NoCaller, Op, Value, table};
 
 /// A ladder with lanes of each level, and one with the definitions alone.
 pub fn ladders() -> Vec<Ladder> {
@@ -17,8 +18,17 @@ pub fn ladders() -> Vec<Ladder> {
     all
 }
 
+/// An operation of `linalg`, or of `vec` where that stands before its name: `vec:matvec`.
+pub fn operation(name: &str) -> &'static Op {
+    let found = match name.strip_prefix(VEC.prefix) {
+        Some(name) => table::operations().find(|op| op.package == VEC && op.names.contains(&name)),
+        None => table::find(name),
+    };
+    found.unwrap_or_else(|| panic!("the table has no {name}"))
+}
+
 pub fn call(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Vec<Value> {
-    let op = table::find(name).unwrap_or_else(|| panic!("the table has no {name}"));
+    let op = operation(name);
     ladder.call(op, values, &mut NoCaller).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
@@ -32,7 +42,7 @@ pub fn array(ladder: &mut Ladder, name: &str, values: Vec<Value>) -> Array {
 
 /// What a call that fails says.
 pub fn error(name: &str, values: Vec<Value>) -> String {
-    let op = table::find(name).unwrap();
+    let op = operation(name);
     let ladder = &mut ladders()[0];
     ladder.call(op, values, &mut NoCaller).map(|_| ()).unwrap_err().to_string()
 }

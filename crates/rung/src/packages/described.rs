@@ -145,7 +145,7 @@ mod tests {
     fn an_operation_says_its_arguments_rungs_gradient_and_precision() {
         let text = of("sum");
         for wanted in [
-            "\nA: an array or a number\nAXIS: nil for all axes, an axis, or a list of them\n",
+            "\nA: an array\nAXIS: nil for all axes, an axis, or a list of them\n",
             "\nRuns on: device, lanes, portable; not library: ",
             "\nGradient: that of the result, to every element that is folded.\n",
             "\nPrecision: the definition's bits on every rung.\n",

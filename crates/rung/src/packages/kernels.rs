@@ -11,6 +11,7 @@ use rung_lisp::lisp::Lisp;
 use rung_lisp::suggest::distance;
 use rung_lisp::symbol::Symbol;
 use rung_lisp::{Escape, Outcome, Value, numbers, stack};
+use rung_ops::record::LINALG;
 use rung_ops::user_kernel::{
     Declaration, Expression, Function, Of, derivative, fold_named, operation,
 };
@@ -69,7 +70,10 @@ fn near(word: &str) -> Option<&'static str> {
 
 /// The folds in which an expression may stand.
 fn folds() -> Vec<&'static str> {
-    table::operations().filter_map(|op| fold_named(op.name())).collect()
+    table::operations()
+        .filter(|op| op.package == LINALG)
+        .filter_map(|op| fold_named(op.name()))
+        .collect()
 }
 
 /// The operation that a function's name means, of so many operands.

@@ -5,9 +5,9 @@
 use super::device::synchronize;
 use super::explain::count_reads;
 use rung_array::taken_bytes;
-use rung_base::memory::size;
 use rung_lisp::lisp::Lisp;
 use rung_lisp::{Outcome, Value, symbol};
+use rung_ops::decline::size;
 use rung_ops::explain::Calls;
 use rung_ops::{Ladder, Rung};
 use std::cell::RefCell;
