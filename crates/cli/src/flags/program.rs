@@ -194,7 +194,10 @@ pub const FLAGS: &[Flag] = &[
         key: Some("buffered-output"),
         commands: RUNNING,
         summary: "collect output to a terminal too, as to a file or a pipe",
-        detail: &["It is shown before input is waited for, before messages, and at the end."],
+        detail: &[
+            "It is shown before input is waited for, before messages, half a second after",
+            "it was printed, and at the end, also where a signal ends the program.",
+        ],
         apply: |request, given, origin| {
             request.buffered.set(given.on(), origin);
             Ok(())

@@ -1,5 +1,7 @@
 //! Runs the built `rung` as a user would, with nothing of the user's own around it.
 
+pub mod card;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
