@@ -155,7 +155,7 @@ fn an_interrupted_tune_leaves_the_old_file_and_nothing_else() {
     folder.file("costs.toml", "schema = 1\n");
     let mut command = rung(&folder);
     command.args(["tune", "--costs=costs.toml"]).stdout(std::process::Stdio::null());
-    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     // Measuring takes seconds; what comes before it, a fraction of one.
     std::thread::sleep(std::time::Duration::from_secs(1));
     let pid = child.id().to_string();

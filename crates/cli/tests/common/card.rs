@@ -1,6 +1,21 @@
-//! Runs `rung` over a driver of NVIDIA's that stands in for the real one (`crates/stand-in`).
+//! A driver of NVIDIA's that stands in for the real one, and a program to run over it.
 
 use super::{Folder, Ran, ran, rung};
+
+/// Element-wise work, a chain, a product and folds on what lies on the card.
+const PROGRAM: &str = r#"
+(let* ((a (la:reshape (la:linspace -2 2 8192) '(128 64)))
+       (x (rung:send (la:astype a 'single-float)))
+       (y (rung:send a))
+       (square (rung:send (la:add (la:mul 4 (la:eye 5)) (la:slice a '((0 5) (0 5)))))))
+  (print (la:sum (la:exp x)))
+  (print (la:sum (la:div (la:add (la:mul x x) 1) 3) :axis 1))
+  (print (la:slice (la:matmul (la:transpose y) y) '((0 2) (0 3))))
+  (print (la:norm (la:softmax y)))
+  (print (la:slice (la:sin y) '((0 2) (0 2))))
+  (print (la:solve square (la:ones 5)))
+  (print (la:argmax x :axis 1)))
+"#;
 
 /// The stand-in's file, without the functions of these names.
 pub fn library(folder: &Folder, without: &[&str]) -> String {
@@ -27,4 +42,13 @@ pub fn run_on(folder: &Folder, driver: &str, card: &[(&str, &str)], words: &[&st
     command.args(words).env("LD_LIBRARY_PATH", driver).envs(card.iter().copied());
     command.env("VK_DRIVER_FILES", "/nonexistent").env("VK_ICD_FILENAMES", "/nonexistent");
     ran(command.output().unwrap())
+}
+
+/// A folder with the program, and what it prints on the processor.
+pub fn prepared() -> (Folder, String) {
+    let folder = Folder::new();
+    let path = folder.file("work.lisp", PROGRAM);
+    let here = ran(rung(&folder).arg(&path).output().unwrap());
+    assert_eq!((here.code, here.err.as_str()), (Some(0), ""), "{}", here.err);
+    (folder, here.out)
 }

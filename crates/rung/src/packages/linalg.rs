@@ -233,7 +233,7 @@ fn operands(lisp: &Lisp, op: &'static Op, arguments: &[Value]) -> Outcome<Vec<ru
 /// A general array, or a list that has one: `to_operation` would convert it.
 fn is_general(argument: &Value) -> bool {
     let listed = || {
-        argument.is_cons() && !argument.is_circular() && {
+        argument.as_cons().is_some() && !argument.is_circular() && {
             argument.elements().any(|element| element.as_array().is_some())
         }
     };
