@@ -305,7 +305,10 @@ mod tests {
             said[2],
             "rung.toml:4: simd: expected a string, a number, true or false; using on."
         );
-        assert!(broken.starts_with("/c/config.toml:2: not TOML, so that nothing of the"), "{broken}");
+        assert!(
+            broken.starts_with("/c/config.toml:2: not TOML, so that nothing of the"),
+            "{broken}"
+        );
         assert!(request.settings.gpu.value);
     }
 }

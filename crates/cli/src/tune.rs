@@ -116,7 +116,8 @@ fn replaceable(path: &Path, origin: &Origin) -> Result<(), Failure> {
     if found.as_ref().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return refused("it is no regular file", "name another file with --costs");
     }
-    if *origin == Origin::BuiltIn || found.is_ok_and(|found| found.len() == 0) {
+    // What is not there, and a folder, `writable` judges.
+    if *origin == Origin::BuiltIn || found.map_or(true, |it| it.is_dir() || it.len() == 0) {
         return Ok(());
     }
     match file::entries(path, &Costs::defaults(Level::detect(), 1)) {

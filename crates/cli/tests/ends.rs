@@ -93,7 +93,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     wait_for(&folder);
     send("-HUP", &child);
     let ended = child.wait_with_output().unwrap();
-    assert_eq!((ended.status.code(), ended.stdout), (Some(0), b"77\n".to_vec()));
+    assert_eq!((ended.status.code(), ended.stdout), (Some(0), b"7\n7\n".to_vec()));
 }
 
 /// Output lay until the program ended.
@@ -141,7 +141,10 @@ fn messages_begin_a_line_of_their_own_in_the_file_of_both_streams() {
     assert!(text.starts_with("3.0\n") && !text.starts_with("3.0\n\n"), "{text}");
     let text = shown("--explain q.lisp");
     assert!(text.starts_with("1\nerror: no\n"), "{text}");
-    assert!(text.ends_with("\nno array operation ran\n") && !text.contains("\n\nno array"), "{text}");
+    assert!(
+        text.ends_with("\nno array operation ran\n") && !text.contains("\n\nno array"),
+        "{text}"
+    );
     // In two places each has its own.
     let mut command = rung(&folder);
     let apart = ran(command.args(["--explain", "q.lisp"]).output().unwrap());

@@ -62,7 +62,8 @@ fn files_are_loaded_first_and_systems_found_where_it_is_said() {
     let line = ["--load", "one.lisp", "--load", "two.lisp", "-e", "*x*"];
     assert_eq!(run_in(&folder, &line).out, "2\n");
     assert_eq!(run_in(&folder, &["--load", "none.lisp", "-e", "1"]).code, Some(3));
-    folder.file("places/thing/thing.asd", "(defsystem \"thing\" :components ((:file \"thing\")))\n");
+    folder
+        .file("places/thing/thing.asd", "(defsystem \"thing\" :components ((:file \"thing\")))\n");
     folder.file("places/thing/thing.lisp", "(defvar *thing* 42)\n");
     let form = "(progn (asdf:load-system \"thing\") (symbol-value 'cl-user::*thing*))";
     for path in ["places/thing", "places//", "nowhere:places/thing"] {

@@ -97,7 +97,10 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
         ("/dev/null", "cannot read the costs of /dev/null: it is no regular file\n"),
         ("pipe", "cannot read the costs of pipe: it is no regular file\n"),
         ("empty.toml", "cannot read the costs of empty.toml: it is empty\n"),
-        ("old.toml", "cannot read the costs of old.toml: line 1: schema: expected schema = 1, got none\n"),
+        (
+            "old.toml",
+            "cannot read the costs of old.toml: line 1: schema: expected schema = 1, got none\n",
+        ),
         ("none.toml", "cannot read none.toml: no such file or directory"),
         (
             ".config/rung/costs.toml",
@@ -186,7 +189,9 @@ fn hostile_cost_files_are_one_warning_each() {
     std::fs::create_dir(folder.0.join("folder")).unwrap();
     std::os::unix::fs::symlink("loop", folder.0.join("loop")).unwrap();
     pipe(&folder, "pipe");
-    for file in ["text", "nested", "huge", "numbers", "bytes", "folder", "loop", "/dev/zero", "pipe"] {
+    for file in
+        ["text", "nested", "huge", "numbers", "bytes", "folder", "loop", "/dev/zero", "pipe"]
+    {
         let mut command = rung(&folder);
         command.env("RUNG_COSTS", file).args(["-e", "(la:sum #d(1 2))"]);
         let ran = common::ran(command.output().unwrap());

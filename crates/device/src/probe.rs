@@ -191,9 +191,8 @@ fn number_of_card(wanted: &str) -> Option<&str> {
 
 /// Whether this may name a device, on this machine or another: `cuda:` wants a number.
 pub fn may_name(name: &str) -> bool {
-    let digits = |number: &str| {
-        !number.is_empty() && number.chars().all(|letter| letter.is_ascii_digit())
-    };
+    let digits =
+        |number: &str| !number.is_empty() && number.chars().all(|letter| letter.is_ascii_digit());
     number_of_card(&name.to_lowercase()).is_none_or(digits)
 }
 

@@ -23,8 +23,8 @@ use crate::machine::{Control, NO_OPS, Stacks};
 use crate::object::Object;
 use crate::package::{Access, PackageId, Packages};
 use crate::packed::Fetches;
-use crate::source_of_input::Source;
 use crate::source::{Sources, Span};
+use crate::source_of_input::Source;
 use crate::symbol::{self, Symbol, SymbolTable};
 use crate::value::Value;
 

@@ -259,7 +259,10 @@ fn names_that_mean_nothing_offer_what_may_be_used_instead() {
     let function = |restart: &str, form: &str| {
         chosen(restart, form).replace(" c) 5)", " c) (lambda (&rest l) (cons :here l)))")
     };
-    assert_eq!(values(&function("use-value", "(list (gone 1 2) (fboundp 'gone))")), "((:HERE 1 2) NIL)");
+    assert_eq!(
+        values(&function("use-value", "(list (gone 1 2) (fboundp 'gone))")),
+        "((:HERE 1 2) NIL)"
+    );
     assert_eq!(values(&function("store-value", "(progn (gone 1) (gone 2))")), "(:HERE 2)");
     assert_eq!(values(&function("use-value", "(funcall 'gone 3)")), "(:HERE 3)");
     assert_eq!(values(&function("use-value", "(funcall #'gone 4)")), "(:HERE 4)");
@@ -281,7 +284,10 @@ fn names_that_mean_nothing_offer_what_may_be_used_instead() {
                                 (lambda (c) (invoke-restart (find-restart 'store-value c) #'1+))))
                  (sum 5000))";
     assert_eq!(values(hot), "12502500");
-    assert_eq!(values("(handler-case (gone 1) (undefined-function (c) (cell-error-name c)))"), "GONE");
+    assert_eq!(
+        values("(handler-case (gone 1) (undefined-function (c) (cell-error-name c)))"),
+        "GONE"
+    );
 }
 
 #[test]

@@ -25,7 +25,10 @@ fn a_locked_name_is_a_package_lock() {
         ("(handler-case (defclass list () ()) (rung:package-lock () :locked))", ":LOCKED"),
         ("(handler-case (defclass standard-object () ()) (package-error () :locked))", ":LOCKED"),
         ("(defclass car-of-mine () ()) (type-of (make-instance 'car-of-mine))", "CAR-OF-MINE"),
-        ("(handler-case (defstruct (car (:type list)) a) (rung:package-lock () :locked))", ":LOCKED"),
+        (
+            "(handler-case (defstruct (car (:type list)) a) (rung:package-lock () :locked))",
+            ":LOCKED",
+        ),
         ("(handler-case (defstruct cons a) (rung:package-lock () :locked))", ":LOCKED"),
         ("(handler-case (defgeneric print-object (a b)) (package-error () :locked))", ":LOCKED"),
         ("(defvar *print-base* 8) *print-base*", "10"),

@@ -520,10 +520,11 @@ pub fn number_type(n: Number) -> ElementType {
 /// An integer beyond 64 bits arrives as a float.
 fn no_integer(value: &Value) -> Error {
     match value {
-        Value::Number(Number::F64(x)) if x.abs() >= i64::MAX as f64 && x.is_finite() => {
-            wanted("expected an integer of 64 bits", value)
-                .hint(format!("from {} to {}", i64::MIN, i64::MAX))
-        }
+        Value::Number(Number::F64(x)) if x.abs() >= i64::MAX as f64 && x.is_finite() => wanted(
+            "expected an integer of 64 bits",
+            value,
+        )
+        .hint(format!("from {} to {}", i64::MIN, i64::MAX)),
         _ => wanted("expected an integer", value),
     }
 }

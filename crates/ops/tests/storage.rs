@@ -158,7 +158,9 @@ fn a_batch_of_matrix_vector_products_has_the_bits_of_each() {
     let mut ladder = ladder();
     use ElementType::{BF16, F16, F32, F64};
     for (w, x) in [(F64, F64), (F32, F32), (BF16, F32), (F16, F32), (BF16, BF16), (F16, F16)] {
-        for (rows, columns, count) in [(1, 1, 1), (7, 65, 3), (300, 200, 5), (2, 40_000, 4), (4, 0, 2)] {
+        for (rows, columns, count) in
+            [(1, 1, 1), (7, 65, 3), (300, 200, 5), (2, 40_000, 4), (4, 0, 2)]
+        {
             let matrix = values(&[rows, columns], 1.0, w, 3);
             // As it lies, and turned in memory.
             let turned = matrix.transpose(&[1, 0]).unwrap().to_contiguous().unwrap();

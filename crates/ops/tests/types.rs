@@ -75,7 +75,8 @@ fn two_arrays_of_any_types_meet_by_the_rules() {
             }
             // A quotient is a float whatever comes in, a comparison of the first operand's width.
             let quotient = call("div", vec![a.clone().into(), b.clone().into()]);
-            let float = if ta.is_float() || tb.is_float() { result_of(ta, tb) } else { ElementType::F64 };
+            let float =
+                if ta.is_float() || tb.is_float() { result_of(ta, tb) } else { ElementType::F64 };
             assert_eq!(quotient.element_type(), float, "{ta} / {tb}");
             let mask = call("less", vec![a.into(), b.into()]);
             let width = if ta.is_float() { ta } else { ElementType::F64 };
@@ -89,7 +90,9 @@ fn two_arrays_of_any_types_meet_by_the_rules() {
 fn a_number_beside_an_array_is_weak() {
     for t in ElementType::ALL {
         let a = operand(t, false);
-        for (number, whole) in [(Number::F64(0.1), false), (Number::F32(0.1), false), (Number::I64(1), true)] {
+        for (number, whole) in
+            [(Number::F64(0.1), false), (Number::F32(0.1), false), (Number::I64(1), true)]
+        {
             let want = if t.is_float() || (whole && t != ElementType::Bool) {
                 t
             } else if whole {

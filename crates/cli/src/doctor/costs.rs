@@ -30,7 +30,8 @@ fn file_of(request: &Request, ladder: &Ladder) -> Finding {
     let setting = &request.settings.costs;
     let homeless = setting.value == CostsChoice::Default && setting.origin == Origin::BuiltIn;
     if homeless {
-        let text = "the defaults; there is no home (HOME, XDG_CONFIG_HOME) whose costs could be read";
+        let text =
+            "the defaults; there is no home (HOME, XDG_CONFIG_HOME) whose costs could be read";
         return Finding::new("costs", Mark::NotApplicable, text).fix("name a file: --costs=FILE");
     }
     let CostsChoice::File(path) = &setting.value else {

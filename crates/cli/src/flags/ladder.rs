@@ -233,7 +233,7 @@ pub const FLAGS: &[Flag] = &[
         variable: Some("RUNG_PTX_FOLDER"),
         group: Group::Ladder,
         summary: "a folder that keeps the PTX made for an NVIDIA card",
-        detail: &["What cannot be written there is not kept, and a warning at the end says so."],
+        detail: &["What cannot be written there is not kept; a warning at the end says so."],
         apply: |request, given, origin| {
             request.ptx_folder.set(Some(PathBuf::from(given.text())), origin);
             Ok(())
@@ -312,9 +312,9 @@ fn device_of(text: &str, origin: &Origin) -> Result<DeviceChoice, String> {
     let name = text.trim();
     let is = |word: &str| name.eq_ignore_ascii_case(word);
     match () {
-        () if name.is_empty() => Err(format!(
-            "expected auto, none, cuda:N or part of an adapter's name, got {text:?}"
-        )),
+        () if name.is_empty() => {
+            Err(format!("expected auto, none, cuda:N or part of an adapter's name, got {text:?}"))
+        }
         () if is("auto") => Ok(DeviceChoice::Auto),
         () if is("none") => Ok(DeviceChoice::None("none")),
         () if is("cpu") => Ok(DeviceChoice::None("cpu")),

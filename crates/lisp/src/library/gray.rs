@@ -5,8 +5,8 @@ use crate::condition::Outcome;
 use crate::lisp::Lisp;
 use crate::object::Object;
 use crate::package::GRAY;
-use crate::symbol;
 use crate::stream::Listening;
+use crate::symbol;
 use crate::value::{NIL, Value};
 
 /// Whether a value is a stream that a program defines.

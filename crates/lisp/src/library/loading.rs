@@ -218,12 +218,7 @@ impl Lisp {
         loaded
     }
 
-    fn load_forms(
-        &mut self,
-        name: &str,
-        text: &str,
-        ways: Option<&FormRestarts>,
-    ) -> Outcome<()> {
+    fn load_forms(&mut self, name: &str, text: &str, ways: Option<&FormRestarts>) -> Outcome<()> {
         // A line `#!/usr/bin/env rung` at the top is for the system.
         let source = self.sources.add(name, text);
         let mut reader = Reader::new(text, Some(source));
