@@ -63,8 +63,8 @@ pub enum DeviceChoice {
     /// The first one found.
     #[default]
     Auto,
-    /// None at all (`cpu`, or `none` in the environment).
-    None,
+    /// None at all, by the word that said so: `cpu` or `none`.
+    None(&'static str),
     /// Part of an adapter's name, or `cuda:N`; absent is an error.
     Named(String),
 }

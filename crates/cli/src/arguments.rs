@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(message(&["--gpo"]), "unknown flag --gpo / did you mean --gpu?");
         assert_eq!(message(&["-z"]), "unknown flag -z / rung --help lists the flags");
         assert_eq!(message(&["--seed"]), "--seed needs a value / --seed N");
-        let forgotten = "--device needs a value / --device auto|cpu|cuda:N|NAME";
+        let forgotten = "--device needs a value / --device auto|none|cuda:N|NAME";
         assert_eq!(message(&["--device", "--gpu"]), forgotten);
         assert_eq!(message(&["--device", "-e", "1"]), forgotten);
         assert_eq!(message(&["--device", "--threads=2"]), forgotten);

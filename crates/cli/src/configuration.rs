@@ -54,7 +54,11 @@ pub fn read(variables: &Variables, folder: Option<&Path>, request: &mut Request)
     let files = [user_file(variables), folder.and_then(project_file)];
     for file in files.into_iter().flatten() {
         match std::fs::read_to_string(&file) {
-            Ok(text) => settings_file(&file, &text, request, &mut problems),
+            Ok(text) => {
+                let shown = folder.and_then(|folder| file.strip_prefix(folder).ok());
+                let shown = shown.unwrap_or(&file).display().to_string();
+                settings_file(&file, &shown, &text, request, &mut problems);
+            }
             Err(_) if !file.exists() => {}
             Err(error) => {
                 let text = match error.kind() {
@@ -100,7 +104,7 @@ pub fn unhidden(variables: &Variables, request: &Request) -> Option<String> {
     let value = variables.get(variable)?;
     let mut hidden = Request::default();
     set(flag, value, &mut hidden, Origin::Environment(variable)).ok()?;
-    let none = |request: &Request| request.settings.device.value == DeviceChoice::None;
+    let none = |request: &Request| matches!(request.settings.device.value, DeviceChoice::None(_));
     if !none(&hidden) || none(request) || !request.settings.gpu.value {
         return None;
     }
@@ -159,10 +163,16 @@ fn set(
     flag.read(value).and_then(|given| (flag.apply)(request, given, origin))
 }
 
-fn settings_file(file: &Path, text: &str, request: &mut Request, problems: &mut Vec<Problem>) {
+/// `shown` is the file's name in messages: its path, from the working directory where it lies there.
+fn settings_file(
+    file: &Path,
+    shown: &str,
+    text: &str,
+    request: &mut Request,
+    problems: &mut Vec<Problem>,
+) {
     let line_of = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
-    let short = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let place = |line: usize| format!("{short}:{line}");
+    let place = |line: usize| format!("{shown}:{line}");
     let table = match DeTable::parse(text) {
         Ok(table) => table,
         Err(error) => {
@@ -261,12 +271,12 @@ mod tests {
         assert_eq!(request.settings.threads.origin.to_string(), "OMP_NUM_THREADS");
         let mut problems = Vec::new();
         let text = "# ours\nthreads = 3\ndevice = \"llvmpipe\"\n";
-        settings_file(Path::new("/p/rung.toml"), text, &mut request, &mut problems);
+        settings_file(Path::new("/p/rung.toml"), "rung.toml", text, &mut request, &mut problems);
         own_variables(&others, &mut request, &mut problems);
         assert!(problems.is_empty());
         assert_eq!(request.settings.threads.value, Some(3));
         assert_eq!(request.settings.threads.origin.to_string(), "/p/rung.toml:2");
-        assert_eq!(request.settings.device.value, DeviceChoice::None);
+        assert_eq!(request.settings.device.value, DeviceChoice::None("none"));
     }
 
     #[test]
@@ -274,8 +284,11 @@ mod tests {
         let mut request = Request::default();
         let mut problems = Vec::new();
         let text = "gpu = true\non-declien = \"ok\"\nthreads = 0\nsimd = [1]\n";
-        settings_file(Path::new("/p/rung.toml"), text, &mut request, &mut problems);
-        settings_file(Path::new("config.toml"), "a = 1\nb = = 2\n", &mut request, &mut problems);
+        let mut read = |name: &str, text: &str| {
+            settings_file(Path::new(name), name, text, &mut request, &mut problems);
+        };
+        read("rung.toml", text);
+        read("/c/config.toml", "a = 1\nb = = 2\n");
         let mut said: Vec<_> = problems.iter().map(|p| p.warning(&request)).collect();
         let broken = said.pop().unwrap();
         said.sort();
@@ -292,7 +305,10 @@ mod tests {
             said[2],
             "rung.toml:4: simd: expected a string, a number, true or false; using on."
         );
-        assert!(broken.starts_with("config.toml:2: not TOML, so that nothing of the"), "{broken}");
+        assert!(
+            broken.starts_with("/c/config.toml:2: not TOML, so that nothing of the"),
+            "{broken}"
+        );
         assert!(request.settings.gpu.value);
     }
 }

@@ -2,7 +2,7 @@
 //! says how to report it.
 
 use crate::failure::Exit;
-use crate::{screen, version};
+use crate::{screen, streams, version};
 use std::backtrace::Backtrace;
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,6 +47,7 @@ fn describe(info: &PanicHookInfo) -> String {
 }
 
 fn report(said: &str) {
+    streams::deliver();
     let (what, calls) = said.split_once('\n').unwrap_or((said, ""));
     screen::mutter(&format!(
         "rung: internal error: {what}\n{calls}\n  \

@@ -1,10 +1,11 @@
 //! Ctrl-C: the first asks Lisp to stop at its next call or backward jump, or between the pieces of
 //! a long array operation; the second quits at once. While nothing is being evaluated there is
 //! nobody to ask, so the first one quits; so it does while a script waits for its input, which a
-//! question of ours would not wake.
+//! question of ours would not wake. How other signals end the process is in `signals`.
 
 use crate::failure::Exit;
 use crate::screen::mutter;
+use crate::streams;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,13 +26,19 @@ fn tell_if_unheard(flag: Arc<AtomicBool>) {
     });
 }
 
+/// Ends the process by Ctrl-C: what was printed arrives, and no unfinished file stays.
+fn quit() -> ! {
+    streams::deliver();
+    rung_base::file::abandon();
+    std::process::exit(Exit::Interrupted as i32);
+}
+
 /// From now on Ctrl-C ends the process at once, after `clean`. Where the system gives no handler
 /// it ends it as always.
-pub fn quit_at_once(clean: fn()) {
+pub fn quit_at_once(clean: impl Fn() + Send + 'static) {
     let _ = ctrlc::set_handler(move || {
         clean();
-        rung_base::file::abandon();
-        std::process::exit(Exit::Interrupted as i32);
+        quit();
     });
 }
 
@@ -59,8 +66,7 @@ impl Interrupts {
         let handler = move || {
             let nobody = !busy.load(Ordering::SeqCst) || waiting.load(Ordering::SeqCst);
             if asked.swap(true, Ordering::SeqCst) || nobody {
-                rung_base::file::abandon();
-                std::process::exit(Exit::Interrupted as i32);
+                quit();
             }
             flag.store(true, Ordering::SeqCst);
             tell_if_unheard(flag.clone());

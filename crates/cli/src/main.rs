@@ -23,7 +23,9 @@ mod repl;
 mod request;
 mod run;
 mod screen;
+mod signals;
 mod solvers;
+mod streams;
 mod suggest;
 mod testing;
 mod topics;
@@ -41,6 +43,7 @@ use std::ffi::OsString;
 pub const STACK: usize = 256 << 20;
 
 fn main() {
+    signals::watch();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     std::process::exit(crash::guard(STACK, move || command(&arguments)));
 }
@@ -82,6 +85,9 @@ fn command(arguments: &[OsString]) -> i32 {
             (None, None) => program::without_command(&invocation),
         }
     });
+    if let Some(text) = rung_device::ptx_not_kept() {
+        screen.warning(&text);
+    }
     outcome.unwrap_or_else(|failure| {
         // A line that could not be read may still have asked for JSON.
         screen.json |= arguments.iter().take_while(|word| *word != "--").any(|w| w == "--json");

@@ -60,6 +60,8 @@ pub struct Request {
     pub buffered: Setting<bool>,
     /// An error shows the calls that led to it.
     pub backtrace: Setting<bool>,
+    /// Where the PTX of a run is kept; `rung_kernel` reads the variable itself.
+    pub ptx_folder: Setting<Option<PathBuf>>,
     /// Texts of `-e`, in order.
     pub expressions: Vec<String>,
     /// Files of `--load`, in order.
@@ -117,6 +119,7 @@ impl Default for Request {
             warnings_are_errors: Setting::default(),
             buffered: Setting::default(),
             backtrace: Setting::default(),
+            ptx_folder: Setting::default(),
             expressions: Vec::new(),
             loads: Vec::new(),
             package: Setting::built_in("cl-user".to_string()),
@@ -190,7 +193,7 @@ impl Request {
                 let refused = !settings.gpu.value && rank(&settings.gpu.origin) >= rank(&origin);
                 if refused && is_flag(&origin) {
                     let text = format!("--no-gpu and --device={name} contradict each other");
-                    return Err(Failure::usage(text));
+                    return Err(Failure::usage(text).hint("leave one of them out"));
                 }
                 if refused {
                     settings.device = Setting::default();
@@ -205,7 +208,13 @@ impl Request {
             {
                 settings.gpu.set(true, origin);
             }
-            DeviceChoice::None if is_flag(&origin) => settings.gpu.set(false, origin),
+            DeviceChoice::None(word) if is_flag(&origin) => {
+                if settings.gpu.value && is_flag(&settings.gpu.origin) {
+                    let text = format!("--gpu and --device={word} contradict each other");
+                    return Err(Failure::usage(text).hint("leave one of them out"));
+                }
+                settings.gpu.set(false, origin);
+            }
             _ => {}
         }
         Ok(())
@@ -282,5 +291,22 @@ mod tests {
             s.gpu.set(false, Origin::Flag("--no-gpu"));
         });
         assert!(refused.settle().is_err());
+    }
+
+    /// The device won without a word.
+    #[test]
+    fn a_device_that_is_asked_for_and_taken_away_is_a_contradiction() {
+        let mut both = request(|s| {
+            s.device.set(DeviceChoice::None("cpu"), Origin::Flag("--device"));
+            s.gpu.set(true, Origin::Flag("--gpu"));
+        });
+        let failure = both.settle().unwrap_err();
+        assert_eq!(failure.message, "--gpu and --device=cpu contradict each other");
+        let mut weaker = request(|s| {
+            s.device.set(DeviceChoice::None("none"), Origin::Flag("--device"));
+            s.gpu.set(true, Origin::File("rung.toml".into(), 1));
+        });
+        weaker.settle().unwrap();
+        assert!(!weaker.settings.gpu.value);
     }
 }

@@ -7,108 +7,21 @@ use crate::commands::Invocation;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::{Interrupts, Waiting};
 use crate::screen::{Level, Place, Report};
-use crate::{STACK, failure, screen};
+use crate::streams::{Input, Messages, Output};
+use crate::{STACK, failure, screen, streams};
 use rung::{Options, Session, Value};
 use rung_base::settings::{CostsChoice, DeviceChoice, Explain, OnDecline, Origin, Settings};
-use rung_lisp::source_of_input::Source;
 use rung_lisp::symbol;
 use rung_lisp::{Next, Unhandled, UnhandledKind};
 use rung_ops::costs::Costs;
 use rung_ops::costs::file::{self, Refused};
 use rung_ops::{Ladder, Rung};
 use serde_json::json;
-use std::cell::RefCell;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
-use std::path::Path;
-use std::rc::Rc;
-use std::sync::atomic::Ordering;
+use std::io::{self, IsTerminal, Write};
 
 /// Native stack kept back from Lisp for the code around it and for what a native does below its
 /// last check.
 const RESERVED_STACK: usize = 16 << 20;
-
-/// Bytes of output that are collected before they are written to a file or a pipe.
-const BUFFER: usize = 64 << 10;
-
-/// Standard output as the program sees it: buffered unless it is a terminal, and still ours to
-/// flush when the program has ended.
-#[derive(Clone)]
-pub struct Output(Rc<RefCell<BufWriter<io::Stdout>>>);
-
-impl Output {
-    fn new(buffered: bool) -> Output {
-        // Rust's own handle writes whole lines, which is what a terminal wants.
-        let size = if io::stdout().is_terminal() && !buffered { 0 } else { BUFFER };
-        Output(Rc::new(RefCell::new(BufWriter::with_capacity(size, io::stdout()))))
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.borrow_mut().flush()
-    }
-}
-
-/// Standard error as the program sees it: what it printed before is shown before, so that one pipe
-/// of both streams keeps their order.
-struct Messages(Output);
-
-impl Write for Messages {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Output that cannot be written is reported where the program writes it.
-        let _ = self.0.flush();
-        io::stderr().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
-    }
-}
-
-/// Standard input as the program sees it: what was printed before is shown before it waits.
-struct Input {
-    source: BufReader<io::Stdin>,
-    output: Output,
-    waiting: Waiting,
-}
-
-impl Read for Input {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.fill_buf()?.read(bytes)?;
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl BufRead for Input {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.source.buffer().is_empty() {
-            self.waiting.store(true, Ordering::SeqCst);
-            let flushed = self.output.flush();
-            let count = flushed.and_then(|()| self.source.fill_buf().map(<[u8]>::len));
-            self.waiting.store(false, Ordering::SeqCst);
-            // Asking again at the end of the input would wait again on a terminal.
-            if count? == 0 {
-                return Ok(&[]);
-            }
-        }
-        self.source.fill_buf()
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.source.consume(count);
-    }
-}
-
-impl Source for Input {
-    fn is_ready(&self) -> bool {
-        self.source.is_ready()
-    }
-}
 
 /// What is run: the prompt takes Ctrl-C back to itself, a script ends by it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,6 +36,8 @@ pub struct Running<'a> {
     pub session: Session,
     pub output: Output,
     pub interrupts: Option<Interrupts>,
+    /// A message of ours has ended the line that the program began.
+    line_ended: bool,
 }
 
 /// What Lisp says about an evaluation that ended early. Boxed, because it is 200 bytes and rare.
@@ -137,15 +52,14 @@ impl<'a> Running<'a> {
         let request = &invocation.request;
         let output = Output::new(request.buffered.value);
         let waiting = Waiting::default();
-        let source = BufReader::new(io::stdin());
-        let input = Input { source, output: output.clone(), waiting: waiting.clone() };
+        let input = Input::new(output.clone(), waiting.clone());
         let options = Options {
             frame_limit: request.frames.value,
             heap_limit: request.heap.value,
             native_stack: STACK - RESERVED_STACK,
             arguments: invocation.line.arguments.clone(),
             output: Box::new(output.clone()),
-            error_output: Box::new(Messages(output.clone())),
+            error_output: Box::new(Messages::after(output.clone())),
             input: Box::new(input),
             terminals: terminals(invocation),
         };
@@ -164,7 +78,7 @@ impl<'a> Running<'a> {
         }
         let waiting = if mode == Mode::Prompt { Waiting::default() } else { waiting };
         let interrupts = Interrupts::watch(session.lisp.interrupt_handle(), waiting);
-        let mut running = Running { invocation, session, output, interrupts };
+        let mut running = Running { invocation, session, output, interrupts, line_ended: false };
         running.enter_package()?;
         Ok(running)
     }
@@ -217,6 +131,7 @@ impl<'a> Running<'a> {
 
     /// While `work` runs, Ctrl-C interrupts it.
     fn busily<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R, Ended>) -> Result<R, Ended> {
+        self.line_ended = false;
         self.busy(true);
         let outcome = work(self);
         self.busy(false);
@@ -286,6 +201,7 @@ impl<'a> Running<'a> {
             return if code == 0 { stopped } else { Stopped(code) };
         }
         if !matches!(ended.kind, UnhandledKind::Quit(_) | UnhandledKind::Interrupt) {
+            self.begin_line();
             self.report(ended);
         }
         Stopped(code)
@@ -313,10 +229,22 @@ impl<'a> Running<'a> {
         Exit::Program as i32
     }
 
+    /// A message begins a line of its own where it follows standard output on one terminal or in one
+    /// file.
+    fn begin_line(&mut self) {
+        if !self.line_ended && self.column() > 0 && streams::are_one() {
+            screen::mutter("\n");
+            self.line_ended = true;
+        }
+    }
+
     /// What is said after the run.
-    pub fn end(&self) {
-        self.explain_calls();
+    pub fn end(&mut self) {
         let note = self.session.ladder.borrow().budget_note();
+        if note.is_some() || self.invocation.request.settings.explain.value != Explain::Off {
+            self.begin_line();
+        }
+        self.explain_calls();
         if let Some(note) = note {
             self.invocation.screen.note(&note);
         }
@@ -326,7 +254,7 @@ impl<'a> Running<'a> {
     fn explain_calls(&self) {
         match self.invocation.request.settings.explain.value {
             Explain::Off => {}
-            _ if self.session.ladder.borrow().calls.is_empty() && !self.invocation.screen.json => {
+            Explain::Table if self.session.ladder.borrow().calls.is_empty() => {
                 screen::mutter("no array operation ran\n");
             }
             Explain::Table => screen::mutter(&self.session.explain_table()),
@@ -364,14 +292,19 @@ fn settings(invocation: &Invocation) -> serde_json::Value {
 pub fn readable_costs(settings: &Settings) -> Result<(), Failure> {
     match (&settings.costs.value, &settings.costs.origin) {
         (CostsChoice::File(path), Origin::Flag(_)) => {
-            let found = std::fs::File::open(path);
-            found.map_err(|error| Failure::unreadable(path, &error).hint(COSTS_HINT))?;
-            let defaults = Costs::defaults(rung_lanes::Level::detect(), 1);
-            match file::entries(path, &defaults) {
-                Ok(entries) if entries.is_empty() => Err(no_costs(path, "it holds no measurement")),
-                Err(Refused::Malformed(text)) => Err(no_costs(path, &text)),
-                _ => Ok(()),
+            let unreadable = |error| Failure::unreadable(path, &error).hint(COSTS_HINT);
+            // Opened only where it is a file: a pipe would wait for a writer.
+            if std::fs::metadata(path).map_err(unreadable)?.is_file() {
+                std::fs::File::open(path).map_err(unreadable)?;
             }
+            let defaults = Costs::defaults(rung_lanes::Level::detect(), 1);
+            let text = match file::entries(path, &defaults) {
+                Ok(entries) if entries.is_empty() => file::NO_MEASUREMENT.to_string(),
+                Err(Refused::Malformed(fault)) => fault.to_string(),
+                _ => return Ok(()),
+            };
+            let text = format!("cannot read the costs of {}: {text}", path.display());
+            Err(Failure::new(Exit::File, text).hint(COSTS_HINT))
         }
         _ => Ok(()),
     }
@@ -379,15 +312,6 @@ pub fn readable_costs(settings: &Settings) -> Result<(), Failure> {
 
 const COSTS_HINT: &str =
     "rung tune --costs=FILE writes one; --costs=default takes the built-in costs";
-
-/// A file that a flag names is not what `rung tune` writes.
-pub fn no_costs(path: &Path, text: &str) -> Failure {
-    let text = match path.is_dir() {
-        true => "it is a folder".to_string(),
-        false => format!("not a valid cost file: {text}"),
-    };
-    Failure::new(Exit::File, format!("cannot read {}: {text}", path.display())).hint(COSTS_HINT)
-}
 
 /// The error of what was demanded and is absent.
 pub fn missing(what: &str, reason: &str) -> Failure {

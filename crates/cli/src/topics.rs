@@ -29,7 +29,11 @@ const EXIT_CODES: &str = "\
   3    an input cannot be read or an output cannot be written
   4    a device or rung that was demanded is absent
   70   internal error: our mistake; please report it
+  129  ended by SIGHUP: its terminal was closed
   130  ended by Ctrl-C
+  143  ended by SIGTERM, which kill sends
+
+Whatever ends it, what was printed before arrives.
 ";
 
 const LADDER: &str = "\

@@ -20,13 +20,17 @@ use rung_ops::tune::{Plan, measure};
 pub use show::offers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What Ctrl-C leaves.
+const NOTHING: &str = "rung: note: interrupted; nothing was written\n";
 
 /// `rung tune`.
 pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let settings = &invocation.request.settings;
     let path = target(settings)?;
-    writable(&path, &settings.costs.origin)?;
     replaceable(&path, &settings.costs.origin)?;
+    writable(&path, &settings.costs.origin)?;
     let device = device(invocation)?;
     let libraries = libraries(invocation);
     let asked = if settings.parallel.value { settings.threads.value } else { Some(1) };
@@ -37,10 +41,21 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
         quick: invocation.request.quick.value,
     };
     let screen = &invocation.screen;
-    interrupt::quit_at_once(Bar::take_away);
+    let (quiet, writing) = (screen.quiet || screen.json, Arc::new(AtomicBool::new(false)));
+    let is_late = writing.clone();
+    interrupt::quit_at_once(move || {
+        Bar::take_away();
+        if !quiet && !is_late.load(Ordering::SeqCst) {
+            screen::mutter(NOTHING);
+        }
+    });
     let mut bar = Bar::new(!screen.json && !screen.quiet);
     let measured = measure(&plan, &mut |what, done| bar.show(what, done));
     bar.clear();
+    if let Some(reason) = &measured.lost {
+        let text = format!("the device failed while it was measured: {reason}");
+        return Err(absent("--gpu", &format!("{text}; nothing was written")));
+    }
     if let Some(text) = measured.doubt() {
         screen.warning(&text);
     }
@@ -48,6 +63,7 @@ pub fn run(invocation: &Invocation) -> Result<i32, Failure> {
     let before = known(&path, &defaults, screen);
     let entries: Vec<Entry> =
         measured.entries.into_iter().map(|(key, costs)| Entry { key, costs }).collect();
+    writing.store(true, Ordering::SeqCst);
     file::put(&path, &entries, &defaults).map_err(|e| Failure::new(Exit::File, e.message()))?;
     let text = match screen.json {
         true => show::json(&path, &entries),
@@ -81,23 +97,34 @@ fn target(settings: &Settings) -> Result<PathBuf, Failure> {
 fn known(path: &Path, defaults: &Costs, screen: &screen::Screen) -> Vec<Entry> {
     match file::entries(path, defaults) {
         Ok(entries) => entries,
-        Err(Refused::Malformed(text)) => {
-            screen.warning(&format!("{text}; written anew."));
+        Err(Refused::Malformed(fault)) => {
+            screen.warning(&format!("{}; written anew.", fault.at(path)));
             Vec::new()
         }
         Err(_) => Vec::new(),
     }
 }
 
-/// A file that a flag names and that holds something else is not written over.
+/// A file that a flag names and that holds something else is not written over; an empty one holds
+/// nothing, and a device or a pipe keeps no costs.
 fn replaceable(path: &Path, origin: &Origin) -> Result<(), Failure> {
-    let defaults = Costs::defaults(Level::detect(), 1);
-    match file::entries(path, &defaults) {
-        Err(Refused::Malformed(text)) if *origin != Origin::BuiltIn => {
-            let text =
-                format!("cannot write {}: it is there and no cost file: {text}", path.display());
-            Err(Failure::new(Exit::File, text).hint("delete it, or name another file with --costs"))
-        }
+    let found = std::fs::metadata(path);
+    let refused = |text: &str, hint: &str| {
+        let text = format!("cannot write {}: {text}", path.display());
+        Err(Failure::new(Exit::File, text).hint(hint))
+    };
+    if found.as_ref().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return refused("it is no regular file", "name another file with --costs");
+    }
+    // What is not there, and a folder, `writable` judges.
+    if *origin == Origin::BuiltIn || found.map_or(true, |it| it.is_dir() || it.len() == 0) {
+        return Ok(());
+    }
+    match file::entries(path, &Costs::defaults(Level::detect(), 1)) {
+        Err(Refused::Malformed(fault)) => refused(
+            &format!("it is there and no cost file: {fault}"),
+            "delete it, or name another file with --costs",
+        ),
         _ => Ok(()),
     }
 }
@@ -133,19 +160,27 @@ fn writable(path: &Path, origin: &Origin) -> Result<(), Failure> {
 /// The device to measure; a software one only when it is named.
 fn device(invocation: &Invocation) -> Result<Option<Arc<dyn Device>>, Failure> {
     let settings = &invocation.request.settings;
-    if !settings.gpu.value || settings.device.value == DeviceChoice::None {
+    if !settings.gpu.value || matches!(settings.device.value, DeviceChoice::None(_)) {
         return Ok(None);
     }
     match rung_device::probe(&settings.device.value) {
         Ok(device) => Ok(Some(device)),
-        Err(reason) if matches!(settings.device.value, DeviceChoice::Named(_)) => {
-            Err(Failure::new(Exit::Absent, format!("{}: {reason}", settings.device.origin)))
-        }
-        Err(reason) => {
-            invocation.screen.warning(&format!("--gpu: {reason}; measuring without it."));
-            Ok(None)
-        }
+        Err(reason) => match &settings.device.value {
+            DeviceChoice::Named(name) => {
+                let said = settings.device.origin.saying("device", name);
+                Err(absent(&said, &reason.to_string()))
+            }
+            _ => {
+                invocation.screen.warning(&format!("--gpu: {reason}; measuring without it."));
+                Ok(None)
+            }
+        },
     }
+}
+
+fn absent(what: &str, reason: &str) -> Failure {
+    Failure::new(Exit::Absent, format!("{what}: {reason}"))
+        .hint("rung doctor says what this machine has; --no-gpu measures the rest")
 }
 
 fn libraries(invocation: &Invocation) -> Vec<Library> {

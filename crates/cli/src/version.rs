@@ -13,7 +13,7 @@ pub fn facts() -> String {
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
     let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
     let _ = write!(text, "\ntarget    {target}, {profile}");
-    let _ = write!(text, "\nfeatures  wgpu (Vulkan), CBLAS by dlopen");
+    let _ = write!(text, "\nfeatures  CUDA by dlopen, wgpu (Vulkan), CBLAS by dlopen");
     if let Some(commit) = option_env!("RUNG_COMMIT") {
         let _ = write!(text, "\ncommit    {commit}");
     }

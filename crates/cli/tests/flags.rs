@@ -1,5 +1,7 @@
 //! Flags, settings files, variables and help, through the built command.
 
+// Not every file of tests uses all of it.
+#[allow(dead_code)]
 mod common;
 
 use common::{Folder, feed, ran, run, run_in, rung};

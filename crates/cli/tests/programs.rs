@@ -1,5 +1,7 @@
 //! Programs, standard input, the prompt, and every kind of bad input, through the built command.
 
+// Not every file of tests uses all of it.
+#[allow(dead_code)]
 mod common;
 
 use common::{Folder, feed, ran, run, run_in, rung};

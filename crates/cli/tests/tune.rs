@@ -68,6 +68,12 @@ fn tune_writes_the_file_that_costs_names_and_prints_json() {
     assert!(refused.err.starts_with("rung: error: the default costs are in no file"));
 }
 
+/// A pipe, which nobody writes to.
+fn pipe(folder: &Folder, name: &str) {
+    let mut make = std::process::Command::new("mkfifo");
+    assert!(make.arg(folder.0.join(name)).status().unwrap().success());
+}
+
 #[test]
 fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
     let folder = Folder::new();
@@ -82,13 +88,23 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
     assert!(absent.err.starts_with("rung: error: cannot read none.toml"), "{}", absent.err);
     // What a flag names is an input like any other.
     folder.file("bare.toml", "schema = 1\n");
+    folder.file("empty.toml", "");
+    folder.file("old.toml", "[[measured]]\nthreads = 1\n");
+    pipe(&folder, "pipe");
     for (file, wanted) in [
-        (".config", "cannot read .config: it is a folder"),
-        ("bare.toml", "cannot read bare.toml: not a valid cost file: it holds no measurement"),
+        (".config", "cannot read the costs of .config: it is a folder\n"),
+        ("bare.toml", "cannot read the costs of bare.toml: it holds no measurement\n"),
+        ("/dev/null", "cannot read the costs of /dev/null: it is no regular file\n"),
+        ("pipe", "cannot read the costs of pipe: it is no regular file\n"),
+        ("empty.toml", "cannot read the costs of empty.toml: it is empty\n"),
+        (
+            "old.toml",
+            "cannot read the costs of old.toml: line 1: schema: expected schema = 1, got none\n",
+        ),
         ("none.toml", "cannot read none.toml: no such file or directory"),
         (
             ".config/rung/costs.toml",
-            "cannot read .config/rung/costs.toml: not a valid cost file: costs.toml:3: ",
+            "cannot read the costs of .config/rung/costs.toml: line 3: threads: expected a count, got -2\n",
         ),
     ] {
         let bad = run_in(&folder, &[&format!("--costs={file}"), "-e", "1"]);
@@ -111,6 +127,7 @@ fn a_bad_cost_file_is_a_warning_and_an_absent_one_that_was_named_an_error() {
 fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
     let folder = Folder::new();
     folder.file("plain", "");
+    pipe(&folder, "pipe");
     folder.file("other.toml", "[package]\nname = \"mine\"\n");
     std::fs::create_dir(folder.0.join("folder")).unwrap();
     for (file, wanted) in [
@@ -118,8 +135,11 @@ fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
         // It made the folder.
         ("none/costs.toml", "cannot write none/costs.toml: there is no folder none"),
         ("folder", "cannot write folder: it is a folder"),
+        // The hint was to delete it.
+        ("/dev/full", "cannot write /dev/full: it is no regular file\n  hint: name another"),
+        ("pipe", "cannot write pipe: it is no regular file\n  hint: name another"),
         // It was written over.
-        ("other.toml", "cannot write other.toml: it is there and no cost file: other.toml:1: "),
+        ("other.toml", "cannot write other.toml: it is there and no cost file: line 1: "),
         ("/proc/costs.toml", "cannot write /proc/costs.toml: "),
     ] {
         let start = std::time::Instant::now();
@@ -128,7 +148,7 @@ fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
         assert!(tuned.err.starts_with(&format!("rung: error: {wanted}")), "{}", tuned.err);
         assert!(start.elapsed().as_secs() < 20);
     }
-    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 3);
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 4);
 }
 
 #[cfg(unix)]
@@ -138,12 +158,17 @@ fn an_interrupted_tune_leaves_the_old_file_and_nothing_else() {
     folder.file("costs.toml", "schema = 1\n");
     let mut command = rung(&folder);
     command.args(["tune", "--costs=costs.toml"]).stdout(std::process::Stdio::null());
-    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
     // Measuring takes seconds; what comes before it, a fraction of one.
     std::thread::sleep(std::time::Duration::from_secs(1));
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    let code = child.wait().unwrap().code();
+    let ended = child.wait_with_output().unwrap();
+    let code = ended.status.code();
+    if code == Some(130) {
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(said, "rung: note: interrupted; nothing was written\n");
+    }
     // 130 by our handler; none when it came before the handler was set.
     assert!(code == Some(130) || code.is_none(), "{code:?}");
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1);
@@ -163,7 +188,10 @@ fn hostile_cost_files_are_one_warning_each() {
     std::fs::write(folder.0.join("bytes"), [0xff, 0, 0xfe, 7]).unwrap();
     std::fs::create_dir(folder.0.join("folder")).unwrap();
     std::os::unix::fs::symlink("loop", folder.0.join("loop")).unwrap();
-    for file in ["text", "nested", "huge", "numbers", "bytes", "folder", "loop", "/dev/zero"] {
+    pipe(&folder, "pipe");
+    for file in
+        ["text", "nested", "huge", "numbers", "bytes", "folder", "loop", "/dev/zero", "pipe"]
+    {
         let mut command = rung(&folder);
         command.env("RUNG_COSTS", file).args(["-e", "(la:sum #d(1 2))"]);
         let ran = common::ran(command.output().unwrap());

@@ -45,6 +45,8 @@ pub struct Survey {
     pub loader: bool,
     /// Why NVIDIA's driver shows no card.
     pub cuda: Option<String>,
+    /// Whether that is a fault of the driver, rather than a machine without a card.
+    pub cuda_fault: bool,
     /// In the order in which they would be tried.
     pub adapters: Vec<Adapter>,
 }
@@ -64,13 +66,14 @@ pub fn adapters() -> Survey {
     };
     let adapters = found().into_iter().map(|a| summary(&a.get_info()));
     let adapters = cards.into_iter().map(card).chain(adapters).collect();
-    Survey { loader: instance().is_some(), cuda, adapters }
+    let cuda_fault = cuda.as_ref().is_some_and(|reason| !cuda::is_no_fault(reason));
+    Survey { loader: instance().is_some(), cuda, cuda_fault, adapters }
 }
 
 /// The device of this choice, tested and ready, or why there is none.
 pub fn probe(choice: &DeviceChoice) -> Result<Arc<dyn Device>, Reason> {
     match choice {
-        DeviceChoice::None => Err(Reason("hidden by RUNG_DEVICE=none".to_string())),
+        DeviceChoice::None(word) => Err(Reason(format!("hidden by the device {word}"))),
         DeviceChoice::Auto => automatic(),
         DeviceChoice::Named(name) => named(name, Mask::default()),
     }
@@ -96,14 +99,17 @@ fn automatic() -> Result<Arc<dyn Device>, Reason> {
     Err(summed(reasons))
 }
 
-/// What a user reads of the reasons: where there is no driver of NVIDIA's, that of the first adapter.
+/// What a user reads of the reasons: where there is no driver of NVIDIA's, that of the first adapter;
+/// where that driver cannot be loaded, both.
 fn summed(mut reasons: Vec<Reason>) -> Reason {
     let none = reasons.len() == 1;
-    if !reasons[0].0.ends_with(cuda::ABSENT) {
+    let broken = cuda::is_broken(&reasons[0].0);
+    if !broken && !reasons[0].0.ends_with(cuda::ABSENT) {
         return reasons.swap_remove(0);
     }
     match none {
         true => Reason(format!("{}; {}", reasons[0], no_adapter())),
+        false if broken => Reason(format!("{}; {}", reasons[0], reasons[1])),
         false => reasons.swap_remove(1),
     }
 }
@@ -153,10 +159,13 @@ pub fn probe_with(name: &str, mask: impl Into<Mask>) -> Result<Arc<dyn Device>, 
 fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
     let wanted = name.to_lowercase();
     if let Some(number) = number_of_card(&wanted) {
-        let absent = || Reason("expected cuda:0, cuda:1 and so on".to_string());
-        return card(number.parse().map_err(|_| absent())?, mask.variants);
+        let absent = |_| Reason(cuda::no_such(name));
+        return card(number.parse().map_err(absent)?, mask.variants);
     }
-    let cards = cuda::cards().unwrap_or_default();
+    let (cards, broken) = match cuda::cards() {
+        Ok(cards) => (cards, None),
+        Err(reason) => (Vec::new(), Some(reason).filter(|reason| cuda::is_broken(reason))),
+    };
     if let Some(k) = cards.iter().position(|card| card.name.to_lowercase().contains(&wanted)) {
         return card(k as u32, mask.variants);
     }
@@ -166,7 +175,8 @@ fn named(name: &str, mask: Mask) -> Result<Arc<dyn Device>, Reason> {
         let names = cards.into_iter().map(|card| card.name);
         let names: Vec<String> = names.chain(adapters.iter().map(|a| a.get_info().name)).collect();
         let names = if names.is_empty() { nothing_found() } else { names.join(", ") };
-        return Err(Reason(format!("no adapter named {name}; found: {names}")));
+        let broken = broken.map_or_else(String::new, |reason| format!("; {reason}"));
+        return Err(Reason(format!("no adapter named {name}; found: {names}{broken}")));
     };
     match summary(&adapter.get_info()) {
         Adapter { software: false, unusable: Some(reason), .. } => Err(Reason(reason)),
@@ -181,7 +191,9 @@ fn number_of_card(wanted: &str) -> Option<&str> {
 
 /// Whether this may name a device, on this machine or another: `cuda:` wants a number.
 pub fn may_name(name: &str) -> bool {
-    number_of_card(&name.to_lowercase()).is_none_or(|number| number.parse::<u32>().is_ok())
+    let digits =
+        |number: &str| !number.is_empty() && number.chars().all(|letter| letter.is_ascii_digit());
+    number_of_card(&name.to_lowercase()).is_none_or(digits)
 }
 
 /// A driver that finds no memory to start shows no adapter either, and nothing that says so.

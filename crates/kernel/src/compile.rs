@@ -12,6 +12,7 @@ use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The entry point of every kernel.
 pub const ENTRY_POINT: &str = "main";
@@ -59,10 +60,21 @@ pub fn compile_ptx(kernel: &Kernel, variants: &Variants) -> Result<String> {
         | Capabilities::SUBGROUP_BARRIER;
     let (module, info) = checked(kernel, variants, capabilities)?;
     let text = ptx::write(&module, &info, &kernel.key).map_err(|e| failed(kernel, "PTX", e.0))?;
-    if let Some(folder) = std::env::var_os(PTX_FOLDER) {
-        kept(Path::new(&folder), kernel, &text)?;
+    if let Some(folder) = std::env::var_os(PTX_FOLDER).filter(|folder| !folder.is_empty())
+        && let Err(error) = kept(Path::new(&folder), kernel, &text)
+    {
+        let _ = NOT_KEPT.set(error.message().to_string());
     }
     Ok(text)
+}
+
+/// Why a PTX that was to be kept is not: the first reason of this process.
+static NOT_KEPT: OnceLock<String> = OnceLock::new();
+
+/// What to say of the folder for PTX at the end of a run, if it was named and did not take all:
+/// `RUNG_PTX_FOLDER: cannot write ...`.
+pub fn ptx_not_kept() -> Option<String> {
+    NOT_KEPT.get().map(|reason| format!("{PTX_FOLDER}: {reason}; not every PTX is kept."))
 }
 
 /// The environment variable that names a folder for every PTX that is made: what a run loads, chains and

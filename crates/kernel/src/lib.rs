@@ -17,7 +17,7 @@ mod ptx;
 mod spirv;
 mod templates;
 
-pub use compile::{ENTRY_POINT, compile, compile_ptx};
+pub use compile::{ENTRY_POINT, compile, compile_ptx, ptx_not_kept};
 pub use kernel::{Access, Binding, Demands, Kernel, Launch, Variants};
 pub use templates::{
     broadcast, fill, fold, fourier, locate, map, philox, pick, position, product, quantized, rows,

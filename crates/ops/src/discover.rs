@@ -45,8 +45,13 @@ pub(crate) fn find_device(
     if !settings.gpu.value {
         return Err(Decline::Off("--gpu"));
     }
-    rung_device::probe(&settings.device.value).map_err(|reason| {
-        let reason = reason.to_string();
+    let found = match settings.device.value {
+        DeviceChoice::None(word) => {
+            Err(format!("hidden by {}", settings.device.origin.saying("device", word)))
+        }
+        _ => rung_device::probe(&settings.device.value).map_err(|reason| reason.to_string()),
+    };
+    found.map_err(|reason| {
         notices.push(format!("rung: warning: --gpu: {reason}; running without it."));
         Decline::NoDevice(reason.into())
     })

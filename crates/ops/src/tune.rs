@@ -48,6 +48,8 @@ pub struct Measured {
     pub waited: f64,
     /// The kinds of work whose grains stay at their defaults.
     pub left: Vec<&'static str>,
+    /// Why the device was lost meanwhile: its figures are worth nothing then.
+    pub lost: Option<String>,
 }
 
 impl Measured {
@@ -84,9 +86,15 @@ pub fn measure(plan: &Plan, progress: Progress) -> Measured {
     let mut shared = Lanes::new(plan.threads);
     shared.set_grains(costs.lanes.grains);
     let info = plan.device.map(|device| device.info().clone());
+    let mut lost = None;
     if let Some(device) = plan.device {
         timer.step("device");
         costs.device = device::costs(&timer, device, &costs.lanes);
+        lost = device.synchronize().err().map(|failure| failure.text);
+    }
+    if lost.is_some() {
+        // Whoever asked for the device has no use for the rest.
+        return Measured { entries: Vec::new(), waited: 0.0, left, lost };
     }
     let key = |library| Key::new(level, plan.threads, library, info.as_ref());
     let mut all = vec![(key(None), costs.clone())];
@@ -96,7 +104,7 @@ pub fn measure(plan: &Plan, progress: Progress) -> Measured {
         all.push((key(Some(library)), Costs { library: library_costs, ..costs.clone() }));
     }
     timer.step("done");
-    Measured { entries: all, waited: load::waited(begun, load::now()), left }
+    Measured { entries: all, waited: load::waited(begun, load::now()), left, lost }
 }
 
 /// Takes times, and tells how far the whole has come.
@@ -286,7 +294,7 @@ mod tests {
         timer.load = Load::default;
         timer.median(&mut || ());
         assert!(!timer.take_disturbed());
-        let measured = |waited, left| Measured { entries: Vec::new(), waited, left };
+        let measured = |waited, left| Measured { entries: Vec::new(), waited, left, lost: None };
         assert_eq!(measured(0.01, Vec::new()).doubt(), None);
         assert_eq!(
             measured(0.314, vec!["light", "fold"]).doubt().unwrap(),

@@ -28,6 +28,12 @@ pub fn findings(request: &Request) -> Vec<Finding> {
 
 fn file_of(request: &Request, ladder: &Ladder) -> Finding {
     let setting = &request.settings.costs;
+    let homeless = setting.value == CostsChoice::Default && setting.origin == Origin::BuiltIn;
+    if homeless {
+        let text =
+            "the defaults; there is no home (HOME, XDG_CONFIG_HOME) whose costs could be read";
+        return Finding::new("costs", Mark::NotApplicable, text).fix("name a file: --costs=FILE");
+    }
     let CostsChoice::File(path) = &setting.value else {
         return Finding::new("costs", Mark::Ok, format!("the defaults ({})", setting.origin));
     };
@@ -41,8 +47,8 @@ fn file_of(request: &Request, ladder: &Ladder) -> Finding {
             Finding::new("costs", Mark::Warn, format!("{place} is not there; the defaults hold"))
                 .fix("rung tune writes it")
         }
-        Err(Refused::Malformed(text)) => {
-            Finding::new("costs", Mark::Warn, format!("{place}: {text}; the defaults hold"))
+        Err(Refused::Malformed(fault)) => {
+            Finding::new("costs", Mark::Warn, format!("{}; the defaults hold", fault.at(path)))
                 .fix("rung tune writes it anew")
         }
         Err(Refused::Other(what)) => {

@@ -15,7 +15,8 @@ use crate::commands::Invocation;
 use crate::failure::Failure;
 use crate::request::{DoctorForm, Request};
 use crate::{printed, screen};
-use rung_base::settings::{DeviceChoice, OnDecline, Origin, Settings};
+use rung_base::settings::{DeviceChoice, OnDecline, Origin, Setting, Settings};
+use rung_device::Adapter;
 use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_ops::Rung;
@@ -113,16 +114,22 @@ const DRIVER_FIX: &str = "install the Vulkan loader and your GPU's driver (VK_DR
                           VK_ICD_FILENAMES hide drivers when they are set)";
 
 const CARD_FIX: &str = "for an NVIDIA card install its driver; nothing else is needed";
+const BROKEN_FIX: &str = "install NVIDIA's driver again and restart the machine, or take away what \
+                          LD_LIBRARY_PATH leads to";
 const SOFTWARE_FIX: &str = "install your GPU's driver; a software adapter serves tests";
 const OLD_FIX: &str = "cards from Turing on are served: compute capability 7.5";
 const HIDDEN_FIX: &str = "unset CUDA_VISIBLE_DEVICES, or list the card there";
 
 fn device(request: &Request) -> Vec<Finding> {
     let settings = &request.settings;
-    if settings.device.value == DeviceChoice::None {
-        let text = format!("hidden by {}", settings.device.origin);
+    if let DeviceChoice::None(word) = settings.device.value {
+        let said = settings.device.origin.saying("device", word);
         let mark = if settings.gpu.value { Mark::Warn } else { Mark::NotApplicable };
-        return vec![Finding::new("device", mark, text).fix("unset RUNG_DEVICE")];
+        let fix = match settings.device.origin {
+            Origin::Environment(name) => format!("unset {name}"),
+            _ => format!("leave out {said}"),
+        };
+        return vec![Finding::new("device", mark, format!("hidden by {said}")).fix(&fix)];
     }
     let named = matches!(settings.device.value, DeviceChoice::Named(_));
     let survey = rung_device::adapters();
@@ -134,7 +141,7 @@ fn device(request: &Request) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     if usable || named && survey.loader {
-        findings.push(probed(&settings.device.value, bad));
+        findings.push(probed(&settings.device, &survey.adapters, bad));
     } else if !survey.loader {
         findings.push(
             Finding::new("device", bad, "no Vulkan loader, or no driver for it")
@@ -147,8 +154,12 @@ fn device(request: &Request) -> Vec<Finding> {
     if let Some(reason) = survey.cuda {
         let card = |name: &String| name.to_ascii_lowercase().starts_with("cuda");
         let wanted = matches!(&settings.device.value, DeviceChoice::Named(name) if card(name));
-        let mark = if wanted { Mark::Fail } else { Mark::NotApplicable };
-        findings.push(Finding::new("device", mark, reason).part("cuda").fix(CARD_FIX));
+        let (mark, fix) = match survey.cuda_fault {
+            true => (Mark::Warn, BROKEN_FIX),
+            false => (Mark::NotApplicable, CARD_FIX),
+        };
+        let mark = if wanted { Mark::Fail } else { mark };
+        findings.push(Finding::new("device", mark, reason).part("cuda").fix(fix));
     }
     for adapter in &survey.adapters {
         let served = findings.iter().any(|finding| finding.text.starts_with(&adapter.name));
@@ -167,13 +178,10 @@ fn device(request: &Request) -> Vec<Finding> {
 }
 
 /// Opens a device, tests it, and measures its round trip.
-fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
-    let device = match rung_device::probe(choice) {
+fn probed(choice: &Setting<DeviceChoice>, adapters: &[Adapter], bad: Mark) -> Finding {
+    let device = match rung_device::probe(&choice.value) {
         Ok(device) => device,
-        Err(reason) => {
-            let fix = "rung doctor without --device lists what there is";
-            return Finding::new("device", bad, reason.to_string()).fix(fix);
-        }
+        Err(reason) => return unopened(choice, adapters, bad, &reason.to_string()),
     };
     let info = device.info().clone();
     // A software adapter serves tests; its speed says nothing, so it is not shown.
@@ -200,6 +208,37 @@ fn probed(choice: &DeviceChoice, bad: Mark) -> Finding {
     );
     let finding = Finding::new("device", tested.mark(), text).part(info.binding);
     if tested.mark() == Mark::Ok { finding } else { finding.fix("report it: rung doctor --report") }
+}
+
+/// The finding about a device that does not open: which one it is, where that is known.
+fn unopened(
+    choice: &Setting<DeviceChoice>,
+    adapters: &[Adapter],
+    bad: Mark,
+    reason: &str,
+) -> Finding {
+    let cards = || adapters.iter().filter(|adapter| adapter.backend == "cuda");
+    let (meant, fix) = match &choice.value {
+        DeviceChoice::Named(name) => {
+            let lower = name.to_lowercase();
+            let number = lower.strip_prefix("cuda:").or((lower == "cuda").then_some("0"));
+            let meant = match number {
+                Some(number) => number.parse().ok().and_then(|number| cards().nth(number)),
+                None => adapters.iter().find(|one| one.name.to_lowercase().contains(&lower)),
+            };
+            let said = choice.origin.saying("device", name);
+            (meant, format!("rung doctor without {said} lists what there is"))
+        }
+        _ => (
+            adapters.iter().find(|one| one.unusable.is_none()),
+            "end what else uses the device, or install its driver again".to_string(),
+        ),
+    };
+    let Some(meant) = meant else {
+        return Finding::new("device", bad, reason).fix(&fix);
+    };
+    let part = if meant.backend == "cuda" { "cuda" } else { "wgpu" };
+    Finding::new("device", bad, format!("{}: {reason}", meant.name)).part(part).fix(&fix)
 }
 
 /// Microseconds of 4 KiB up and down again, the median of nine.

@@ -81,26 +81,18 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         name: "--device",
-        takes: Takes::Text("auto|cpu|cuda:N|NAME"),
+        takes: Takes::Text("auto|none|cuda:N|NAME"),
         variable: Some("RUNG_DEVICE"),
         key: Some("device"),
         group: Group::Ladder,
         summary: "which device: part of an adapter's name; implies --gpu",
         detail: &[
-            "A named device that is absent is an error (exit 4). `cpu` means none.",
-            "`cuda:1` is the second NVIDIA card.",
-            "RUNG_DEVICE=none hides every device but one that is named here.",
+            "A named device that is absent is an error (exit 4). `none` and `cpu` mean",
+            "no device; these words may be in capitals. `cuda:1` is the second NVIDIA",
+            "card. RUNG_DEVICE=none hides every device but one that is named here.",
         ],
         apply: |request, given, origin| {
-            let choice = match given.text() {
-                "" => return Err("expected auto, cpu, cuda:N or part of an adapter's name".into()),
-                "auto" => DeviceChoice::Auto,
-                "cpu" | "none" => DeviceChoice::None,
-                name if !rung_device::may_name(name) => {
-                    return Err(format!("expected cuda:0, cuda:1 and so on, got {name:?}"));
-                }
-                name => DeviceChoice::Named(name.to_string()),
-            };
+            let choice = device_of(given.text(), &origin)?;
             request.settings.device.set(choice, origin);
             Ok(())
         },
@@ -108,7 +100,7 @@ pub const FLAGS: &[Flag] = &[
             let device = &request.settings.device;
             let name = match &device.value {
                 DeviceChoice::Auto => "auto",
-                DeviceChoice::None => "none",
+                DeviceChoice::None(word) => word,
                 DeviceChoice::Named(name) => name,
             };
             (name.to_string(), device.origin.clone())
@@ -236,6 +228,23 @@ pub const FLAGS: &[Flag] = &[
         show: Some(|request| show_switch(&request.settings.blas_verbose)),
         ..FLAG
     },
+    Flag {
+        takes: Takes::Text("DIR"),
+        variable: Some("RUNG_PTX_FOLDER"),
+        group: Group::Ladder,
+        summary: "a folder that keeps the PTX made for an NVIDIA card",
+        detail: &["What cannot be written there is not kept; a warning at the end says so."],
+        apply: |request, given, origin| {
+            request.ptx_folder.set(Some(PathBuf::from(given.text())), origin);
+            Ok(())
+        },
+        show: Some(|request| {
+            let setting = &request.ptx_folder;
+            let path = setting.value.as_ref().map(|path| path.display().to_string());
+            (path.unwrap_or_else(|| "none".into()), setting.origin.clone())
+        }),
+        ..FLAG
+    },
 ];
 
 pub const NUMBERS: &[Flag] = &[
@@ -297,6 +306,25 @@ pub const NUMBERS: &[Flag] = &[
     },
 ];
 
+/// The device that a text names. What only a typed line can have misspelt is its error; elsewhere it
+/// names a device that is not there, as any other name may.
+fn device_of(text: &str, origin: &Origin) -> Result<DeviceChoice, String> {
+    let name = text.trim();
+    let is = |word: &str| name.eq_ignore_ascii_case(word);
+    match () {
+        () if name.is_empty() => {
+            Err(format!("expected auto, none, cuda:N or part of an adapter's name, got {text:?}"))
+        }
+        () if is("auto") => Ok(DeviceChoice::Auto),
+        () if is("none") => Ok(DeviceChoice::None("none")),
+        () if is("cpu") => Ok(DeviceChoice::None("cpu")),
+        () if matches!(origin, Origin::Flag(_)) && !rung_device::may_name(name) => {
+            Err(format!("expected cuda:0, cuda:1 and so on, got {name:?}"))
+        }
+        () => Ok(DeviceChoice::Named(name.to_string())),
+    }
+}
+
 const SIZES: &str = "expected a size such as 512M or 1.5G, 4096T at most";
 
 /// The bytes of a size, or why it is none.
@@ -351,16 +379,24 @@ mod tests {
         let mut request = Request::default();
         for (text, choice) in [
             ("auto", DeviceChoice::Auto),
-            ("cpu", DeviceChoice::None),
-            ("none", DeviceChoice::None),
+            ("cpu", DeviceChoice::None("cpu")),
+            ("none", DeviceChoice::None("none")),
+            ("NONE", DeviceChoice::None("none")),
+            ("Auto", DeviceChoice::Auto),
+            (" H200 ", DeviceChoice::Named("H200".into())),
             ("H200", DeviceChoice::Named("H200".into())),
             ("CUDA:1", DeviceChoice::Named("CUDA:1".into())),
         ] {
             (device.apply)(&mut request, Given::Text(text), Origin::BuiltIn).unwrap();
             assert_eq!(request.settings.device.value, choice);
         }
-        let wrong = (device.apply)(&mut request, Given::Text("cuda:x"), Origin::BuiltIn);
+        let flag = Origin::Flag("--device");
+        let wrong = (device.apply)(&mut request, Given::Text("cuda:x"), flag);
         assert_eq!(wrong.unwrap_err(), "expected cuda:0, cuda:1 and so on, got \"cuda:x\"");
+        // As RUNG_DEVICE=foo, which is no warning either.
+        let named = Given::Text("cuda:x");
+        assert!((device.apply)(&mut request, named, Origin::Environment("RUNG_DEVICE")).is_ok());
+        assert_eq!(request.settings.device.value, DeviceChoice::Named("cuda:x".into()));
     }
 
     #[test]

@@ -167,10 +167,7 @@ pub const FLAGS: &[Flag] = &[
         key: Some("warnings"),
         commands: RUNNING,
         summary: "error: a run that has warned ends with exit code 1",
-        detail: &[
-            "Warnings of the compiler and of the function warn; the run goes on after",
-            "them.",
-        ],
+        detail: &["Those of the compiler and of the function warn; the run goes on."],
         apply: |request, given, origin| {
             request.warnings_are_errors.set(given.text() == "error", origin);
             Ok(())
@@ -197,7 +194,10 @@ pub const FLAGS: &[Flag] = &[
         key: Some("buffered-output"),
         commands: RUNNING,
         summary: "collect output to a terminal too, as to a file or a pipe",
-        detail: &["It is shown before input is waited for, before messages, and at the end."],
+        detail: &[
+            "It is shown before input is waited for, before messages, half a second",
+            "after it was printed, and at the end, also where a signal ends it.",
+        ],
         apply: |request, given, origin| {
             request.buffered.set(given.on(), origin);
             Ok(())

@@ -183,7 +183,7 @@ impl Driver {
             Ok(library) => {
                 Ok(Driver { table: Table::default(), error_name: OnceLock::new(), library })
             }
-            Err(_) => Err(format!("{FILE} {}", super::open::ABSENT)),
+            Err(error) => Err(unloaded(&error)),
         }
     }
 
@@ -243,6 +243,26 @@ impl Driver {
         }
         // SAFETY: a text of the driver, which lives as long as it does.
         format!("{} ({code})", unsafe { CStr::from_ptr(name) }.to_string_lossy())
+    }
+}
+
+/// Why the library is not there: that the system finds none, or what its loader has against the one
+/// that it finds, or against what that one needs.
+fn unloaded(error: &libloading::Error) -> String {
+    let reason = match error {
+        libloading::Error::DlOpen { source } => source.to_string(),
+        libloading::Error::LoadLibraryExW { source } => source.to_string(),
+        other => other.to_string(),
+    };
+    let absent = [
+        // glibc and musl name the library that they do not find: ours, or one that ours needs.
+        format!("{FILE}: cannot open shared object file: No such file"),
+        format!("Error loading shared library {FILE}: No such file"),
+    ];
+    // Windows gives a number for both.
+    match absent.iter().any(|text| reason.starts_with(text)) || reason.contains("(os error 126)") {
+        true => format!("{FILE} {}", super::open::ABSENT),
+        false => format!("{FILE} {}: {reason}", super::open::BROKEN),
     }
 }
 

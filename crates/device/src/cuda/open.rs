@@ -18,6 +18,22 @@ const TRIAL: usize = 4096;
 /// How the reason ends where there is no driver of NVIDIA's at all.
 pub(crate) const ABSENT: &str = "not found (no NVIDIA driver)";
 
+/// What the reason says where there is one that the system cannot load.
+pub(crate) const BROKEN: &str = "cannot be loaded";
+
+/// Where the driver shows no card.
+const NO_CARD: &str = "no CUDA device";
+
+/// Whether a reason is one of a machine without a card, or whose cards somebody hides: nothing is wrong.
+pub(crate) fn is_no_fault(reason: &str) -> bool {
+    reason.ends_with(ABSENT) || reason == NO_CARD || reason == HIDDEN
+}
+
+/// Whether the driver's library is there and cannot be loaded.
+pub(crate) fn is_broken(reason: &str) -> bool {
+    reason.split(": ").next().is_some_and(|first| first.ends_with(BROKEN))
+}
+
 /// One card, as `rung doctor` lists it.
 pub(crate) struct Card {
     pub name: String,
@@ -43,9 +59,9 @@ fn started() -> Result<(Driver, i32), String> {
     // SAFETY: the first call; the driver writes one number.
     let outcome = unsafe { driver.init(0).and_then(|()| driver.device_count(&mut count)) };
     match outcome {
-        Err(Refused { code: Some(NO_DEVICE), .. }) => Err("no CUDA device".to_string()),
+        Err(Refused { code: Some(NO_DEVICE), .. }) => Err(NO_CARD.to_string()),
         Err(refused) => Err(said(refused.into())),
-        Ok(()) if count < 1 => Err("no CUDA device".to_string()),
+        Ok(()) if count < 1 => Err(NO_CARD.to_string()),
         Ok(()) => Ok((driver, count)),
     }
 }
@@ -153,14 +169,22 @@ impl About {
     }
 }
 
+/// Why there is no card of a name that no card can have.
+pub(crate) fn no_such(name: &str) -> String {
+    started().map_or_else(|reason| reason, |(driver, count)| unknown(&driver, count, name))
+}
+
+fn unknown(driver: &Driver, count: i32, name: &str) -> String {
+    let card = |k| Some(format!("cuda:{k} ({})", About::of(driver, k).ok()?.name));
+    let names: Vec<String> = (0..count).filter_map(card).collect();
+    format!("no adapter named {name}; found: {}", names.join(", "))
+}
+
 /// The card of this number, ready but for its self-test; the error is a reason.
 pub(crate) fn open(ordinal: u32, variants: Variants) -> Result<CudaDevice, String> {
     let (driver, count) = started()?;
     let Some(ordinal) = i32::try_from(ordinal).ok().filter(|ordinal| *ordinal < count) else {
-        let names = (0..count)
-            .filter_map(|k| Some(format!("cuda:{k} ({})", About::of(&driver, k).ok()?.name)));
-        let names: Vec<String> = names.collect();
-        return Err(format!("no adapter named cuda:{ordinal}; found: {}", names.join(", ")));
+        return Err(unknown(&driver, count, &format!("cuda:{ordinal}")));
     };
     let about = About::of(&driver, ordinal).map_err(said)?;
     if let Some(reason) = about.too_old() {

@@ -126,6 +126,10 @@ fn write(path: &Path, key: &str, data: &[u8]) -> rung_base::Result<()> {
     let folder = path.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder).map_err(|e| rung_base::Error::cannot("make", folder, e))?;
     make_room(folder, path);
+    // A pipe in its place would wait for a reader.
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(rung_base::Error::cannot("write", path, "it is no regular file"));
+    }
     let body = [key.as_bytes(), data].concat();
     file::replace(path, |out| {
         out.write_all(MAGIC)?;
@@ -204,6 +208,21 @@ mod tests {
         // What was damaged is replaced.
         write(&path, "key", b"").unwrap();
         assert_eq!(read(&path, "key").as_deref(), Some(&b""[..]));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// It waited for whoever reads the pipe.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_its_place_is_left_alone() {
+        let folder = folder("pipe");
+        let path = folder.join("a.bin");
+        fs::create_dir_all(&folder).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert_eq!(read(&path, "key"), None);
+        let refused = write(&path, "key", b"some data").unwrap_err();
+        assert!(refused.message().ends_with("a.bin: it is no regular file"), "{refused}");
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -16,6 +16,9 @@ pub use write::text;
 /// The largest file that is read: ours are 3 KiB an entry.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// What is wrong with a file that holds none.
+pub const NO_MEASUREMENT: &str = "it holds no measurement";
+
 /// One measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -28,10 +31,43 @@ pub struct Entry {
 pub enum Refused {
     /// There is none.
     Absent,
-    /// It cannot be read, or is no cost file: `costs.toml:12: region-us: expected ...`.
-    Malformed(String),
+    /// It cannot be read, or is no cost file.
+    Malformed(Fault),
     /// It holds figures for something else: `device (NVIDIA A100)`.
     Other(String),
+}
+
+/// What is wrong with a file, without its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// 1-based, where one line is meant.
+    pub line: Option<usize>,
+    /// `region-us: expected a positive number, got -3`.
+    pub text: String,
+}
+
+impl Fault {
+    fn of_file(text: impl Into<String>) -> Fault {
+        Fault { line: None, text: text.into() }
+    }
+
+    /// `costs.toml:12: region-us: expected ...`.
+    pub fn at(&self, path: &Path) -> String {
+        match self.line {
+            Some(line) => format!("{}:{line}: {}", path.display(), self.text),
+            None => format!("{}: {}", path.display(), self.text),
+        }
+    }
+}
+
+/// `line 12: region-us: expected ...`, after the file's name.
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
 }
 
 impl Refused {
@@ -40,10 +76,8 @@ impl Refused {
         let file = short(path);
         match self {
             Refused::Absent => None,
-            Refused::Malformed(text) => {
-                // The text begins with the file's name; nobody named the file, so its folder is said.
-                let text = path.with_file_name(text);
-                Some(format!("rung: warning: {}; using the default costs.", text.display()))
+            Refused::Malformed(fault) => {
+                Some(format!("rung: warning: {}; using the default costs.", fault.at(path)))
             }
             Refused::Other(what) => Some(format!(
                 "rung: note: {file} is for another {what}; using the defaults; run rung tune."
@@ -59,19 +93,29 @@ fn short(path: &Path) -> String {
 
 /// The entries of the file. `defaults` fills in what an entry does not say.
 pub fn entries(path: &Path, defaults: &Costs) -> std::result::Result<Vec<Entry>, Refused> {
-    let malformed = |text: String| Refused::Malformed(format!("{}{text}", short(path)));
+    let malformed = |text: String| Refused::Malformed(Fault::of_file(text));
     let unreadable = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => Refused::Absent,
-        _ => malformed(format!(": cannot be read: {e}")),
+        _ => malformed(format!("cannot be read: {e}")),
     };
     let found = std::fs::metadata(path).map_err(unreadable)?;
-    if !found.is_file() || found.len() > MOST_BYTES {
-        return Err(malformed(": not a cost file".into()));
+    // A pipe is never opened: that would wait for a writer.
+    match () {
+        () if found.is_dir() => return Err(malformed("it is a folder".into())),
+        () if !found.is_file() => return Err(malformed("it is no regular file".into())),
+        () if found.len() > MOST_BYTES => {
+            let text = format!("{} bytes are too many for a cost file", found.len());
+            return Err(malformed(text));
+        }
+        () => {}
     }
     let text = std::fs::read(path).map_err(unreadable)?;
-    let text = String::from_utf8(text).map_err(|_| malformed(": not UTF-8".into()))?;
+    let text = String::from_utf8(text).map_err(|_| malformed("not UTF-8".into()))?;
+    if text.trim().is_empty() {
+        return Err(malformed("it is empty".into()));
+    }
     read::entries(&text, defaults)
-        .map_err(|(line, text)| malformed(format!(":{line}: {text}")))
+        .map_err(|(line, text)| Refused::Malformed(Fault { line: Some(line), text }))
         .map(|mut entries| {
             for entry in &mut entries {
                 entry.costs.origin = Some(path.to_path_buf());
@@ -91,7 +135,7 @@ pub fn costs(path: &Path, run: &Key, defaults: &Costs) -> std::result::Result<Co
     match (fitting.max_by_key(|entry| says(&entry.key)), entries.last()) {
         (Some(entry), _) => Ok(fit(entry, run, defaults)),
         (None, Some(last)) => Err(Refused::Other(last.key.differs(run).unwrap_or_default())),
-        (None, None) => Err(Refused::Absent),
+        (None, None) => Err(Refused::Malformed(Fault::of_file(NO_MEASUREMENT))),
     }
 }
 
@@ -122,8 +166,7 @@ pub fn of_run(
     match costs(path, &key(), defaults) {
         Ok(costs) => (costs, None),
         Err(Refused::Absent) if choice.origin != Origin::BuiltIn => {
-            let lacks = if path.exists() { "no measurement in" } else { "no cost file" };
-            let text = format!("{}: {lacks} {}", choice.origin, path.display());
+            let text = format!("{}: no cost file {}", choice.origin, path.display());
             (defaults.clone(), Some(format!("rung: warning: {text}; using the default costs.")))
         }
         Err(refused) => (defaults.clone(), refused.notice(path)),
@@ -230,7 +273,7 @@ mod tests {
         let refused = |text: &str| {
             std::fs::write(&path, text).unwrap();
             match entries(&path, &defaults()) {
-                Err(Refused::Malformed(text)) => text,
+                Err(Refused::Malformed(fault)) => fault.at(Path::new("costs.toml")),
                 other => panic!("{other:?}"),
             }
         };
@@ -260,14 +303,22 @@ mod tests {
         }
         assert!(refused("[[measured]]\nthreads = = 1").starts_with("costs.toml:2: "));
         assert_eq!(refused("schema = 1\nmeasured = 3"), "costs.toml:2: measured: expected tables");
-        assert_eq!(refused(&"#".repeat(1 << 21)), "costs.toml: not a cost file");
+        let large = refused(&"#".repeat(1 << 21));
+        assert_eq!(large, "costs.toml: 2097152 bytes are too many for a cost file");
+        // It was taken for one of ours.
+        let without = good.replacen("schema = 1\n", "", 1);
+        assert_eq!(refused(&without), "costs.toml:1: schema: expected schema = 1, got none");
+        assert_eq!(refused(" \n"), "costs.toml: it is empty");
+        std::fs::write(&path, "schema = 1\n").unwrap();
+        let notice = costs(&path, &key(2), &defaults()).unwrap_err().notice(&path).unwrap();
+        assert!(notice.ends_with(": it holds no measurement; using the default costs."));
         std::fs::write(&path, b"\xff\xfe").unwrap();
         let notice = entries(&path, &defaults()).unwrap_err().notice(&path);
         let path = path.display();
         let wanted = format!("rung: warning: {path}: not UTF-8; using the default costs.");
         assert_eq!(notice.unwrap(), wanted);
         let notice = entries(&folder, &defaults()).unwrap_err().notice(&folder);
-        assert!(notice.unwrap().ends_with(": not a cost file; using the default costs."));
+        assert!(notice.unwrap().ends_with(": it is a folder; using the default costs."));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -23,7 +23,7 @@ pub fn bind(lisp: &mut Lisp, ladder: &Rc<RefCell<Ladder>>) {
 }
 
 fn listed(lisp: &mut Lisp, ladder: &Ladder) -> Value {
-    if ladder.settings().device.value == DeviceChoice::None {
+    if matches!(ladder.settings().device.value, DeviceChoice::None(_)) {
         return value::NIL;
     }
     let adapters = rung_device::adapters().adapters;

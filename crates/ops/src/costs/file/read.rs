@@ -30,10 +30,11 @@ pub fn entries(text: &str, defaults: &Costs) -> Checked<Vec<Entry>> {
         (line, e.message().lines().next().unwrap_or("not TOML").to_string())
     })?;
     let mut all = Vec::new();
+    let mut of_ours = false;
     for (key, value) in table.get_ref() {
         let line = reader.line(key.span().start);
         match key.get_ref().as_ref() {
-            "schema" if reader.text_of(value) == "1" => {}
+            "schema" if reader.text_of(value) == "1" => of_ours = true,
             "schema" => return Err((line, "schema: made by another version".into())),
             "measured" => {
                 let DeValue::Array(tables) = value.get_ref() else {
@@ -46,7 +47,10 @@ pub fn entries(text: &str, defaults: &Costs) -> Checked<Vec<Entry>> {
             other => return Err((line, format!("unknown key {other}"))),
         }
     }
-    Ok(all)
+    match of_ours {
+        true => Ok(all),
+        false => Err((1, "schema: expected schema = 1, got none".into())),
+    }
 }
 
 impl Reader<'_> {

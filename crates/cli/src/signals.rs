@@ -1,0 +1,51 @@
+//! SIGTERM and SIGHUP end the process at once, as they end any other: but what was printed arrives
+//! first, and no unfinished file stays. A thread of ours waits for them, since a handler could do
+//! neither; every other thread has them blocked from the start. Then the process ends by the signal
+//! itself, so that who started it sees 143 or 129. Where whoever started it had one ignored (`nohup`)
+//! it stays ignored.
+
+#[cfg(unix)]
+pub use unix::watch;
+
+/// Elsewhere Ctrl-C is all there is.
+#[cfg(not(unix))]
+pub fn watch() {}
+
+#[cfg(unix)]
+mod unix {
+    use crate::streams;
+    use nix::sys::signal::{SigSet, Signal, raise};
+
+    /// From now on; before any other thread is started, which inherits what is blocked.
+    pub fn watch() {
+        let mut signals = SigSet::empty();
+        let ours = [Signal::SIGTERM, Signal::SIGHUP].into_iter().filter(|one| !is_ignored(*one));
+        ours.for_each(|one| signals.add(one));
+        if signals == SigSet::empty() || signals.thread_block().is_err() {
+            return;
+        }
+        let thread = std::thread::Builder::new().name("signals".into()).stack_size(256 << 10);
+        if thread.spawn(move || wait(signals)).is_err() {
+            let _ = signals.thread_unblock();
+        }
+    }
+
+    fn wait(signals: SigSet) {
+        while let Ok(signal) = signals.wait() {
+            streams::deliver();
+            rung_base::file::abandon();
+            // Unblocked here alone, it reaches this thread and ends them all.
+            let _ = signals.thread_unblock();
+            let _ = raise(signal);
+            let _ = signals.thread_block();
+        }
+    }
+
+    /// Whether the system drops it, as `nohup` asks for; blocked, it would come to us all the same.
+    fn is_ignored(signal: Signal) -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (signal as i32 - 1) & 1 == 1)
+    }
+}
