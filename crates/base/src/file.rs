@@ -73,6 +73,7 @@ impl Replacement {
         if let Ok(old) = fs::metadata(&self.target) {
             self.file.set_permissions(old.permissions())?;
         }
+        let _held = unfinished();
         if !self.is_named {
             nameless::name(&self.file, &self.part.path)?;
         }
@@ -146,11 +147,14 @@ impl Scratch {
     }
 }
 
-/// Removes what is unfinished, before the process ends without its threads ending.
-pub fn abandon() {
-    let parts = std::mem::take(&mut *unfinished());
+/// Removes what is unfinished, before the process ends without its threads ending. While the result is
+/// held, no other file is begun or gets a name.
+#[must_use]
+pub fn abandon() -> impl Drop {
+    let parts = unfinished();
     // What cannot be removed stays.
     parts.iter().for_each(|part| drop(fs::remove_file(part)));
+    parts
 }
 
 /// The user's folder for what can be made again: `XDG_CACHE_HOME`, or the system's own place.

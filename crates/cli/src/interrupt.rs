@@ -6,8 +6,8 @@
 use crate::failure::Exit;
 use crate::screen::mutter;
 use crate::streams;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How long a single operation may take before the user is told what it is waited for.
@@ -29,7 +29,7 @@ fn tell_if_unheard(flag: Arc<AtomicBool>) {
 /// Ends the process by Ctrl-C: what was printed arrives, and no unfinished file stays.
 fn quit() -> ! {
     streams::deliver();
-    rung_base::file::abandon();
+    let _held = rung_base::file::abandon();
     std::process::exit(Exit::Interrupted as i32);
 }
 
@@ -52,7 +52,26 @@ pub struct Interrupts {
 }
 
 /// Whether a program waits for its input.
-pub type Waiting = Arc<AtomicBool>;
+#[derive(Clone, Default)]
+pub struct Waiting {
+    on: Arc<AtomicBool>,
+    /// The flag at which Lisp looks: set while Ctrl-C was pressed and not heard yet.
+    unheard: Arc<OnceLock<Arc<AtomicBool>>>,
+}
+
+impl Waiting {
+    /// The program begins to wait. Where Ctrl-C came just before, nobody would hear it while it does.
+    pub fn begin(&self) {
+        self.on.store(true, Ordering::SeqCst);
+        if self.unheard.get().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
+            quit();
+        }
+    }
+
+    pub fn end(&self) {
+        self.on.store(false, Ordering::SeqCst);
+    }
+}
 
 impl Interrupts {
     /// From now on Ctrl-C sets `flag`, at which Lisp looks, or quits while `waiting`. `None`
@@ -63,12 +82,14 @@ impl Interrupts {
             busy: Arc::new(AtomicBool::new(false)),
         };
         let (asked, busy) = (interrupts.asked.clone(), interrupts.busy.clone());
+        let _ = waiting.unheard.set(flag.clone());
         let handler = move || {
-            let nobody = !busy.load(Ordering::SeqCst) || waiting.load(Ordering::SeqCst);
-            if asked.swap(true, Ordering::SeqCst) || nobody {
+            let again = asked.swap(true, Ordering::SeqCst);
+            flag.store(true, Ordering::SeqCst);
+            let nobody = !busy.load(Ordering::SeqCst) || waiting.on.load(Ordering::SeqCst);
+            if again || nobody {
                 quit();
             }
-            flag.store(true, Ordering::SeqCst);
             tell_if_unheard(flag.clone());
         };
         ctrlc::set_handler(handler).ok().map(|()| interrupts)

@@ -33,10 +33,11 @@ mod unix {
     fn wait(signals: SigSet) {
         while let Ok(signal) = signals.wait() {
             streams::deliver();
-            rung_base::file::abandon();
+            let held = rung_base::file::abandon();
             // Unblocked here alone, it reaches this thread and ends them all.
             let _ = signals.thread_unblock();
             let _ = raise(signal);
+            drop(held);
             let _ = signals.thread_block();
         }
     }

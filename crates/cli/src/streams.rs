@@ -5,7 +5,6 @@
 use crate::interrupt::Waiting;
 use rung_lisp::source_of_input::Source;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -155,10 +154,10 @@ impl Read for Input {
 impl BufRead for Input {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.source.buffer().is_empty() {
-            self.waiting.store(true, Ordering::SeqCst);
+            self.waiting.begin();
             let flushed = self.output.flush();
             let count = flushed.and_then(|()| self.source.fill_buf().map(<[u8]>::len));
-            self.waiting.store(false, Ordering::SeqCst);
+            self.waiting.end();
             // Asking again at the end of the input would wait again on a terminal.
             if count? == 0 {
                 return Ok(&[]);
