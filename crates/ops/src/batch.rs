@@ -2,30 +2,54 @@
 //! matrix read once.
 
 use crate::arguments::Arguments;
-use crate::call::{Context, Prepared, Run};
-use crate::record::{Exactness, FLOATS, Kind, Op, Rungs, VEC, required};
+use crate::call::{Call, Context, Detail, Form, Prepared, Product, Run};
+use crate::product;
+use crate::record::{Definition, FLOATS, Family, INTERNAL, Kind, Op, Rungs, VEC, required};
 use crate::samples::{self, Sample};
 use crate::strict::{product_operands, types_differ};
 use crate::value::Value;
 use rung_array::{Array, Quantized};
-use rung_base::{Result, Shape};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
+use smallvec::smallvec;
 
-pub const OPS: &[Op] = &[Op {
-    names: &["matvec-batch"],
-    package: VEC,
-    doc: "The product of a matrix (m n) with each vector of a list, which all have n elements and one \
-          width: the bits of a matvec for each, while the matrix is read once.",
-    parameters: &[required("w", Kind::Any), required("vectors", Kind::Arrays)],
-    result: "a list of vectors of m elements, as wide as the vectors",
-    types: FLOATS,
-    exact: Exactness::LibraryOrder,
-    prepare,
-    rungs: Rungs::none("the operation of linalg that computes it is asked"),
-    resident: true,
-    samples: batches,
-    example: "(vec:matvec-batch #d((1 2) (3 4)) (list #d(1 0) #d(0 1))) => (#d(1.0 3.0) #d(2.0 4.0))",
-    ..Op::BASE
-}];
+pub const OPS: &[Op] = &[
+    Op {
+        names: &["matvec-batch"],
+        package: VEC,
+        doc: "The product of a matrix (m n) with each vector of a list, which all have n elements and \
+              one width: the bits of a matvec for each, while the matrix is read once.",
+        parameters: &[required("w", Kind::Any), required("vectors", Kind::Arrays)],
+        result: "a list of vectors of m elements, as wide as the vectors",
+        types: FLOATS,
+        prepare,
+        rungs: Rungs::none("the operation of linalg that computes it is asked"),
+        resident: true,
+        samples: batches,
+        example: "(vec:matvec-batch #d((1 2) (3 4)) (list #d(1 0) #d(0 1))) => \
+                  (#d(1.0 3.0) #d(2.0 4.0))",
+        ..Op::BASE
+    },
+    Op {
+        names: &[ROWS],
+        package: INTERNAL,
+        doc: "The product of a matrix with each row of another.",
+        parameters: &[required("w", Kind::Array), required("x", Kind::Array)],
+        result: "a matrix: a row for each of x",
+        types: FLOATS,
+        prepare: prepare_rows,
+        rungs: Rungs::processor(
+            Definition::One(product::portable),
+            product::lanes,
+            "no kernel reads a matrix once for several folds",
+        ),
+        beside: Some(product::beside),
+        samples: rows,
+        example: "(linalg::%la-matvec-rows #d((1 2) (3 4)) #d((1 0) (0 1))) => #d((1.0 3.0) (2.0 4.0))",
+        ..Op::BASE
+    },
+];
+
+const ROWS: &str = "%la-matvec-rows";
 
 /// Counts of vectors, rows and columns: of none, of one, of rows that exceed what is kept in cache.
 fn batches() -> Vec<Sample> {
@@ -36,6 +60,16 @@ fn batches() -> Vec<Sample> {
         vec![samples::hard(&[rows, columns], 1.0), Value::List((0..count).map(vector).collect())]
     };
     SIZES.iter().map(batch).collect()
+}
+
+/// The same, the vectors as the rows of a matrix.
+fn rows() -> Vec<Sample> {
+    const SIZES: [(usize, usize, usize); 6] =
+        [(1, 5, 70), (2, 1, 1), (3, 4, 0), (2, 0, 3), (3, 70, 300), (2, 5, 4097)];
+    let pair = |&(count, rows, columns): &(usize, usize, usize)| {
+        vec![samples::hard(&[rows, columns], 1.0), samples::spread(&[count, columns], 2.0)]
+    };
+    SIZES.iter().map(pair).collect()
 }
 
 fn prepare(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
@@ -56,13 +90,44 @@ fn prepare(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<
     })))
 }
 
-/// A stack of columns, each a product of the one matrix.
+/// On a device the matrix stays there and meets the vectors one by one.
 fn plain(run: &mut dyn Run, w: Value, vectors: Vec<Array>) -> Result<Vec<Array>> {
-    let (count, n) = (vectors.len(), vectors[0].size());
-    let columns = stacked(run, vectors)?.reshape(Shape::new([count, n, 1])?)?;
-    let products = run.array("matmul", vec![w, columns.into()])?;
-    let rows = products.shape()[1];
-    rows_of(&products.reshape(Shape::new([count, rows])?)?)
+    if let Value::Array(matrix) = &w
+        && matrix.resident().is_some()
+    {
+        let product = |x: Array| run.array("dot", vec![w.clone(), x.into()]);
+        return vectors.into_iter().map(product).collect();
+    }
+    let x = stacked(run, vectors)?;
+    rows_of(&run.array(ROWS, vec![w, x.into()])?)
+}
+
+/// A fold for each pair of a row of x and a row of w.
+fn prepare_rows(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
+    let (w, x) = (arguments.array(0)?, arguments.array(1)?);
+    let ([m, n], [count, inner]) = (&w.shape()[..], &x.shape()[..]) else {
+        return Err(Error::new(ErrorKind::Shape, format!("{ROWS} expects two matrices")));
+    };
+    if n != inner {
+        return Err(Error::new(ErrorKind::Shape, format!("rows differ: {n} and {inner} elements")));
+    }
+    let (result, shape) = (x.element_type(), Shape::matrix(*count, *m)?);
+    if shape.size() == 0 {
+        return Ok(Prepared::Done(vec![Array::zeros(result, shape)?.into()]));
+    }
+    let units = [*count, *m, *n].into_iter().fold(1, |all, n| u64::saturating_mul(all, n as u64));
+    let product = Product { batch: 1, rows: *count, columns: *m, inner: *n, form: Form::Folds };
+    let call = Call::like(op, x.clone(), result, Family::Product);
+    Ok(Prepared::Call(Box::new(Call {
+        given: smallvec![w.shape().clone(), x.shape().clone()],
+        operands: [x.clone(), w.transpose(&[1, 0])?].into_iter().collect(),
+        shape,
+        // Folds are written in f64 and narrowed once.
+        raw: ElementType::F64,
+        detail: Detail::Product(product),
+        units,
+        ..call
+    })))
 }
 
 /// On a device the matrix stays there and meets the vectors one by one.

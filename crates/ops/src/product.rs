@@ -365,7 +365,7 @@ macro_rules! with_floats {
 }
 
 /// a (batch, rows, inner), b (batch, inner, columns), out (batch, rows, columns).
-fn portable(call: &Call) -> Result<Array> {
+pub(crate) fn portable(call: &Call) -> Result<Array> {
     let p = detail(call)?;
     let width = call.operands[0].element_type();
     match (p.form, width) {
@@ -445,7 +445,7 @@ fn slabs(x: &Array) -> SmallVec<[usize; 4]> {
     }
 }
 
-fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
+pub(crate) fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     let p = detail(call)?;
     match (p.form, call.operands[0].element_type()) {
         (_, ElementType::I64) => lanes_integers(call, p, lanes),
@@ -531,19 +531,26 @@ fn dot_samples() -> Vec<Sample> {
     all
 }
 
+/// Vectors, the rows of a, each with the matrix whose rows are b's columns.
+fn lanes_batch<A: Stored, B: Stored>(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    let (a, b) = (lanes_matrix::<A>(&call.operands[0]), lanes_matrix::<B>(&call.operands[1]));
+    let along = [a.column];
+    let first = |i: usize| a.offset.wrapping_add_signed(i as isize * a.row);
+    let vector = |i| rung_lanes::Operand::new(a.data, first(i), &along);
+    let vectors: Vec<_> = (0..a.rows).map(vector).collect();
+    Array::build::<f64>(call.shape.clone(), |out| matvecs(lanes, b.transposed(), &vectors, out))
+        .map(Answer::Done)
+}
+
 /// The side that is no vector is a matrix of rows: a's rows, or b's columns.
 fn lanes_folds<A: Stored, B: Stored>(call: &Call, p: Product, lanes: &Lanes) -> Result<Answer> {
+    if p.rows > 1 && p.columns > 1 {
+        return lanes_batch::<A, B>(call, lanes);
+    }
     let (a, b) = (lanes_matrix::<A>(&call.operands[0]), lanes_matrix::<B>(&call.operands[1]));
     let (left, right) = (slabs(&call.operands[0]), slabs(&call.operands[1]));
     let cells = p.rows * p.columns;
-    let shared = left.windows(2).all(|pair| pair[0] == pair[1]);
     Array::build::<f64>(call.shape.clone(), |out| {
-        if let (1, true, [first, _, ..]) = (p.columns, shared, &left[..]) {
-            let down = [b.row];
-            let vector = |&slab: &usize| rung_lanes::Operand::new(b.data, b.at(slab).offset, &down);
-            let vectors: Vec<_> = right.iter().map(vector).collect();
-            return matvecs(lanes, a.at(*first), &vectors, out);
-        }
         for (slab, out) in out.chunks_exact_mut(cells.max(1)).enumerate() {
             let (a, b) = (a.at(left[slab]), b.at(right[slab]));
             let (down, across) = ([b.row], [a.column]);

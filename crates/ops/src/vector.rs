@@ -14,7 +14,7 @@ use crate::strict::{array_of, check_out, may_meet, result_of, strict, types_diff
 use crate::table;
 use crate::value::Value;
 use rung_array::{Array, Number};
-use rung_base::{ElementType, Error, ErrorKind, Result};
+use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 
 /// A record of this package and the one that writes into a vector given first.
 macro_rules! functions {
@@ -459,6 +459,10 @@ fn compute(name: &str, values: Vec<Value>, context: &mut Context) -> Result<Prep
             Ok(match (prepared, vector) {
                 (Prepared::Call(call), Some(result)) => {
                     Prepared::Call(Box::new(Call { result, ..*call }))
+                }
+                // A product without elements is done before a rung is asked.
+                (Prepared::Done(_), Some(result)) => {
+                    Prepared::Done(vec![Array::zeros(result, Shape::vector(0))?.into()])
                 }
                 (other, _) => other,
             })

@@ -80,7 +80,7 @@ fn a_batch_says_what_does_not_fit() {
             vec![w(), list(&[(3, f64), (4, f64)])],
             "matvec dimensions differ: 3 columns and 4 elements",
         ),
-        (vec![w(), list(&[(3, f32)])], "element types differ: double-float and single-float"),
+        (vec![w(), list(&[(3, f32)])], "element types differ: DOUBLE-FLOAT and SINGLE-FLOAT"),
         (vec![w(), Value::integer(3)], "expected a list of arrays"),
         (vec![Value::integer(3), list(&[(3, f64)])], "matvec expects a matrix and a vector: got 3"),
     ] {
