@@ -320,8 +320,8 @@ pub fn each<T: Send>(
     let units = usize::try_from(units).unwrap_or(usize::MAX);
     let share = slabs.div_ceil(lanes.pieces(Work::Triangular, units));
     lanes.workers().run(slabs.div_ceil(share), &|piece| {
-        for slab in piece * share..slabs.min((piece + 1) * share) {
-            *results[slab].lock().unwrap_or_else(PoisonError::into_inner) = Some(body(slab));
+        for (slab, result) in results.iter().enumerate().skip(piece * share).take(share) {
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(body(slab));
         }
     });
     let taken = results.into_iter().map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
