@@ -75,6 +75,16 @@ fn rows() -> Vec<Sample> {
 fn prepare(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<Prepared> {
     let (w, vectors) = (arguments.any(0), arguments.arrays(1)?);
     for x in &vectors {
+        if x.rank() != 1 {
+            let text = format!("expected vectors: got rank {}", x.rank());
+            return Err(
+                Error::new(ErrorKind::Shape, text).hint(format!("its shape is {}", x.shape()))
+            );
+        }
+        if x.size() != vectors[0].size() {
+            let text = format!("lengths differ: {} and {}", vectors[0].size(), x.size());
+            return Err(Error::new(ErrorKind::Shape, text));
+        }
         product_operands(vec![w.clone(), x.clone().into()])?;
         if x.element_type() != vectors[0].element_type() {
             return Err(types_differ(&vectors[0], x));

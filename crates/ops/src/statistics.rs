@@ -432,7 +432,7 @@ fn prepare_trace(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> 
     let m = arguments.array(0)?;
     let offset = arguments.optional_integer(1)?.unwrap_or(0);
     if m.rank() != 2 {
-        return Err(Error::wanted(ErrorKind::Shape, "expects a matrix", m.shape()));
+        return Err(Error::wanted(ErrorKind::Shape, "trace expects a matrix", m.shape()));
     }
     let diagonal = m.diagonal_at(offset)?;
     let folded = Folded::new(&diagonal, None, false)?;

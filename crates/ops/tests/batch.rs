@@ -77,9 +77,10 @@ fn a_batch_says_what_does_not_fit() {
     let (f64, f32) = (ElementType::F64, ElementType::F32);
     for (values, text) in [
         (
-            vec![w(), list(&[(3, f64), (4, f64)])],
+            vec![w(), list(&[(4, f64), (4, f64)])],
             "matvec dimensions differ: 3 columns and 4 elements",
         ),
+        (vec![w(), list(&[(3, f64), (4, f64)])], "lengths differ: 3 and 4"),
         (vec![w(), list(&[(3, f32)])], "element types differ: DOUBLE-FLOAT and SINGLE-FLOAT"),
         (vec![w(), Value::integer(3)], "expected a list of arrays"),
         (vec![Value::integer(3), list(&[(3, f64)])], "matvec expects a matrix and a vector: got 3"),
