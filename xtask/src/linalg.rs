@@ -6,7 +6,7 @@
 
 use rung_lisp::condition::type_name;
 use rung_ops::costs::WGPU;
-use rung_ops::record::{Exactness, Family, Kind, Offer, Op, Parameter, Place, VEC};
+use rung_ops::record::{Exactness, Family, Offer, Op, Parameter, Place, VEC};
 use rung_ops::solver::{Mistake, Solver};
 use rung_ops::{Entry, elsewhere, table};
 use std::fmt::Write;
@@ -161,7 +161,7 @@ fn section(out: &mut String, op: &Op) {
         line(format!("    - `{}`: {when}{hint}", type_name(*kind)));
     }
     line(format!("- element types: {}", types(op)));
-    line(format!("- exact: {}", exactness(op)));
+    line(format!("- exact: {}", op.exactness()));
     runs_on(op).into_iter().for_each(&mut line);
     line(format!("\n```lisp\n{}\n```", op.example));
 }
@@ -188,38 +188,7 @@ fn usage(op: &Op) -> String {
 }
 
 fn takes(parameter: &Parameter) -> String {
-    let words;
-    let kind = match parameter.kind {
-        Kind::Axes => "nil for all axes, an axis, or a list of them",
-        Kind::Text => "a string",
-        Kind::Generator => "a generator",
-        Kind::Vector => "a packed vector",
-        Kind::Any => "see the text",
-        Kind::Choice(choices) => {
-            let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();
-            words = all.join(" or ");
-            &words
-        }
-        Kind::IndexOr(choices) => {
-            let all: Vec<String> = choices.iter().map(|word| format!("`:{word}`")).collect();
-            words = format!("integers, as an array or a list, or {}", all.join(" or "));
-            &words
-        }
-        Kind::Operand => "an array or a number",
-        Kind::Array => "an array",
-        Kind::Arrays => "a list of arrays",
-        Kind::Number => "a number",
-        Kind::Integer => "an integer",
-        Kind::Pair => "an integer, or a list of two for the height and the width",
-        Kind::Shape => "a non-negative integer or a list of them",
-        Kind::Integers => "a list of integers",
-        Kind::Each => "an integer, or integers as an array or a list",
-        Kind::Index => "integers, as an array or a list",
-        Kind::ElementType => "an element type",
-        Kind::Flag | Kind::Truth => "true or nil",
-        Kind::Slices => "a list of nil or (start end [step]), one an axis",
-        Kind::Nested => "numbers in nested lists",
-    };
+    let kind = parameter.kind.in_words("`");
     let about = match parameter.about() {
         about if about.is_empty() => about,
         about => format!(": {about}"),
@@ -235,30 +204,6 @@ fn takes(parameter: &Parameter) -> String {
 fn types(op: &Op) -> String {
     let names: Vec<String> = op.types.iter().map(ToString::to_string).collect();
     names.join(", ")
-}
-
-fn exactness(op: &Op) -> String {
-    match op.exact {
-        Exactness::Same => "the definition's bits on every rung".into(),
-        Exactness::Ulp(n) => {
-            format!("the definition's bits on every rung, within {n} ulp of the true value")
-        }
-        Exactness::LibraryOrder => {
-            "the definition's bits on lanes and device; the library adds in its own order, within \
-             2 k u sum |a b| of them"
-                .into()
-        }
-        Exactness::Kept => {
-            let device = match op.rungs.device.kernel() {
-                Some(_) => "; a device has an algorithm of its own within the same bound",
-                None => "",
-            };
-            format!(
-                "a kept library's algorithm: the same bits from run to run and for any number of \
-                 threads on one machine; another may give others{device}"
-            )
-        }
-    }
 }
 
 /// What a rung of the matrix says: a short word, or a reason.

@@ -237,7 +237,7 @@ impl Failure {
             ),
             _ => (
                 ErrorKind::Device,
-                "the elements are still on the device: read again, or run without --gpu",
+                "nothing is lost on the device: try again, or run without --gpu",
             ),
         };
         Error::new(kind, self.text).hint(hint)

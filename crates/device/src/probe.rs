@@ -70,6 +70,20 @@ pub fn adapters() -> Survey {
     Survey { loader: instance().is_some(), cuda, cuda_fault, adapters }
 }
 
+impl Survey {
+    /// The adapter that a name means: a card by its number, any other by a part of its name.
+    pub fn named(&self, name: &str) -> Option<&Adapter> {
+        let wanted = name.to_lowercase();
+        match number_of_card(&wanted) {
+            Some(number) => {
+                let mut cards = self.adapters.iter().filter(|one| one.backend == "cuda");
+                number.parse().ok().and_then(|number| cards.nth(number))
+            }
+            None => self.adapters.iter().find(|one| one.name.to_lowercase().contains(&wanted)),
+        }
+    }
+}
+
 /// The device of this choice, tested and ready, or why there is none.
 pub fn probe(choice: &DeviceChoice) -> Result<Arc<dyn Device>, Reason> {
     match choice {

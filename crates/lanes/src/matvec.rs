@@ -42,7 +42,7 @@ pub fn matvec<M: Stored, X: Stored, O: Float>(
 }
 
 /// Bytes of the rows that every vector meets before the next rows come: a fourth of a small L2.
-const KEPT: usize = 64 << 10;
+pub(crate) const KEPT: usize = 64 << 10;
 
 /// out (vectors, m) = a (m, k) * x (k) for each vector x: the bits of as many calls of `matvec`. Rows
 /// along memory stay in cache until every vector has met them, so that such a matrix is read

@@ -10,6 +10,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
+use crate::matvec::KEPT;
 use crate::share::Cells;
 use crate::{Lanes, Level, Work};
 use rung_math::fold::{Adding, CHUNK, PARTIALS, combine_chunks, halve};
@@ -122,9 +123,6 @@ pub fn matvec(lanes: &Lanes, a: Blocks, x: &[f32], out: &mut [f32]) {
     assert_eq!(out.len(), a.rows, "cells of a matrix-vector product");
     matvecs(lanes, a, x, 1, out);
 }
-
-/// Bytes of the rows that every vector meets before the next rows come: a fourth of a small L2.
-const KEPT: usize = 64 << 10;
 
 /// out (count, rows) = a (rows, columns) * x (columns) for each of `count` vectors one after another in x:
 /// the bits of as many calls of `matvec`. Rows stay in cache until every vector has met them.

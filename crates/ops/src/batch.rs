@@ -8,7 +8,7 @@ use crate::record::{Definition, FLOATS, Family, INTERNAL, Kind, Op, Rungs, VEC, 
 use crate::samples::{self, Sample};
 use crate::strict::{product_operands, types_differ};
 use crate::value::Value;
-use rung_array::{Array, Quantized};
+use rung_array::Array;
 use rung_base::{ElementType, Error, ErrorKind, Result, Shape};
 use smallvec::smallvec;
 
@@ -50,6 +50,7 @@ pub const OPS: &[Op] = &[
 ];
 
 const ROWS: &str = "%la-matvec-rows";
+const QUANTIZED: &str = "%la-quantized-matvec";
 
 /// Counts of vectors, rows and columns: of none, of one, of rows that exceed what is kept in cache.
 fn batches() -> Vec<Sample> {
@@ -91,25 +92,29 @@ fn prepare(_: &'static Op, mut arguments: Arguments, _: &mut Context) -> Result<
         }
     }
     Ok(Prepared::Steps(Box::new(move |run| {
-        let products = match w {
-            _ if vectors.is_empty() => return Ok(vec![Value::Nil]),
-            Value::Quantized(q) => quantized(run, q, vectors)?,
-            w => plain(run, w, vectors)?,
-        };
+        if vectors.is_empty() {
+            return Ok(vec![Value::Nil]);
+        }
+        let products = products(run, w, vectors)?;
         Ok(vec![Value::List(products.into_iter().map(Value::Array).collect())])
     })))
 }
 
 /// On a device the matrix stays there and meets the vectors one by one.
-fn plain(run: &mut dyn Run, w: Value, vectors: Vec<Array>) -> Result<Vec<Array>> {
-    if let Value::Array(matrix) = &w
-        && matrix.resident().is_some()
-    {
-        let product = |x: Array| run.array("dot", vec![w.clone(), x.into()]);
+fn products(run: &mut dyn Run, w: Value, vectors: Vec<Array>) -> Result<Vec<Array>> {
+    let (resident, one, all) = match &w {
+        Value::Quantized(q) => (q.array()?.resident().is_some(), QUANTIZED, QUANTIZED),
+        Value::Array(matrix) => (matrix.resident().is_some(), "dot", ROWS),
+        _ => (false, "dot", ROWS),
+    };
+    if resident {
+        let product = |x: Array| run.array(one, vec![w.clone(), x.into()]);
         return vectors.into_iter().map(product).collect();
     }
-    let x = stacked(run, vectors)?;
-    rows_of(&run.array(ROWS, vec![w, x.into()])?)
+    let list = Value::List(vectors.into_iter().map(Value::Array).collect());
+    let x = run.array("stack", vec![list])?;
+    let rows = run.array(all, vec![w, x.into()])?;
+    (0..rows.shape()[0]).map(|i| rows.row(i)).collect()
 }
 
 /// A fold for each pair of a row of x and a row of w.
@@ -138,26 +143,4 @@ fn prepare_rows(op: &'static Op, mut arguments: Arguments, _: &mut Context) -> R
         units,
         ..call
     })))
-}
-
-/// On a device the matrix stays there and meets the vectors one by one.
-fn quantized(run: &mut dyn Run, q: Quantized, vectors: Vec<Array>) -> Result<Vec<Array>> {
-    const PRODUCT: &str = "%la-quantized-matvec";
-    if q.array()?.resident().is_some() {
-        let q = Value::Quantized(q);
-        return vectors
-            .into_iter()
-            .map(|x| run.array(PRODUCT, vec![q.clone(), x.into()]))
-            .collect();
-    }
-    let x = stacked(run, vectors)?;
-    rows_of(&run.array(PRODUCT, vec![Value::Quantized(q), x.into()])?)
-}
-
-fn stacked(run: &mut dyn Run, vectors: Vec<Array>) -> Result<Array> {
-    run.array("stack", vec![Value::List(vectors.into_iter().map(Value::Array).collect())])
-}
-
-fn rows_of(a: &Array) -> Result<Vec<Array>> {
-    (0..a.shape()[0]).map(|i| a.row(i)).collect()
 }

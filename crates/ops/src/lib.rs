@@ -77,6 +77,7 @@ mod vector;
 pub mod verify;
 mod views;
 mod windows;
+mod words;
 
 pub use decline::{Answer, Decline, Rung};
 pub use generator::Generator;

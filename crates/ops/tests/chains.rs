@@ -278,7 +278,7 @@ fn folds_say_what_is_wrong() {
         ("nanmean", vec![nan()], "linalg: all values are NaN"),
         ("nanmax", vec![nan()], "linalg: all values are NaN"),
         ("nanvar", vec![nan()], "linalg: all values are NaN"),
-        ("trace", vec![nan()], "linalg: expects a matrix"),
+        ("trace", vec![nan()], "linalg: trace expects a matrix"),
         ("norm", vec![full(), word("ord"), number(3.0)], "linalg: norm :ord must be 1, 2, :inf"),
         ("cov", vec![Value::from(values(&[2, 1], 1.0, ElementType::F64, 0))], "linalg: cov needs"),
         ("allclose", vec![full(), nan()], "linalg: shape mismatch"),

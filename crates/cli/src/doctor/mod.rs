@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::request::{DoctorForm, Request};
 use crate::{printed, screen};
 use rung_base::settings::{DeviceChoice, OnDecline, Origin, Setting, Settings};
-use rung_device::Adapter;
+use rung_device::Survey;
 use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_ops::Rung;
@@ -141,7 +141,7 @@ fn device(request: &Request) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     if usable || named && survey.loader {
-        findings.push(probed(&settings.device, &survey.adapters, bad));
+        findings.push(probed(&settings.device, &survey, bad));
     } else if !survey.loader {
         findings.push(
             Finding::new("device", bad, "no Vulkan loader, or no driver for it")
@@ -151,7 +151,7 @@ fn device(request: &Request) -> Vec<Finding> {
     } else if survey.adapters.is_empty() {
         findings.push(Finding::new("device", bad, "no GPU adapter").part("wgpu").fix(DRIVER_FIX));
     }
-    if let Some(reason) = survey.cuda {
+    if let Some(reason) = &survey.cuda {
         let card = |name: &String| name.to_ascii_lowercase().starts_with("cuda");
         let wanted = matches!(&settings.device.value, DeviceChoice::Named(name) if card(name));
         let (mark, fix) = match survey.cuda_fault {
@@ -159,7 +159,7 @@ fn device(request: &Request) -> Vec<Finding> {
             false => (Mark::NotApplicable, CARD_FIX),
         };
         let mark = if wanted { Mark::Fail } else { mark };
-        findings.push(Finding::new("device", mark, reason).part("cuda").fix(fix));
+        findings.push(Finding::new("device", mark, reason.clone()).part("cuda").fix(fix));
     }
     for adapter in &survey.adapters {
         let served = findings.iter().any(|finding| finding.text.starts_with(&adapter.name));
@@ -178,10 +178,10 @@ fn device(request: &Request) -> Vec<Finding> {
 }
 
 /// Opens a device, tests it, and measures its round trip.
-fn probed(choice: &Setting<DeviceChoice>, adapters: &[Adapter], bad: Mark) -> Finding {
+fn probed(choice: &Setting<DeviceChoice>, survey: &Survey, bad: Mark) -> Finding {
     let device = match rung_device::probe(&choice.value) {
         Ok(device) => device,
-        Err(reason) => return unopened(choice, adapters, bad, &reason.to_string()),
+        Err(reason) => return unopened(choice, survey, bad, &reason.to_string()),
     };
     let info = device.info().clone();
     // A software adapter serves tests; its speed says nothing, so it is not shown.
@@ -211,26 +211,14 @@ fn probed(choice: &Setting<DeviceChoice>, adapters: &[Adapter], bad: Mark) -> Fi
 }
 
 /// The finding about a device that does not open: which one it is, where that is known.
-fn unopened(
-    choice: &Setting<DeviceChoice>,
-    adapters: &[Adapter],
-    bad: Mark,
-    reason: &str,
-) -> Finding {
-    let cards = || adapters.iter().filter(|adapter| adapter.backend == "cuda");
+fn unopened(choice: &Setting<DeviceChoice>, survey: &Survey, bad: Mark, reason: &str) -> Finding {
     let (meant, fix) = match &choice.value {
         DeviceChoice::Named(name) => {
-            let lower = name.to_lowercase();
-            let number = lower.strip_prefix("cuda:").or((lower == "cuda").then_some("0"));
-            let meant = match number {
-                Some(number) => number.parse().ok().and_then(|number| cards().nth(number)),
-                None => adapters.iter().find(|one| one.name.to_lowercase().contains(&lower)),
-            };
             let said = choice.origin.saying("device", name);
-            (meant, format!("rung doctor without {said} lists what there is"))
+            (survey.named(name), format!("rung doctor without {said} lists what there is"))
         }
         _ => (
-            adapters.iter().find(|one| one.unusable.is_none()),
+            survey.adapters.iter().find(|one| one.unusable.is_none()),
             "end what else uses the device, or install its driver again".to_string(),
         ),
     };

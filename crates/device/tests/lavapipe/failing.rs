@@ -86,7 +86,7 @@ fn a_failed_download_can_be_tried_again() {
         let e = all[2].home().unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Device);
         assert!(e.message().starts_with("reading 256 bytes from the device failed: "), "{e}");
-        assert!(e.hint_text().unwrap().starts_with("the elements are still on the device"));
+        assert!(e.hint_text().unwrap().starts_with("nothing is lost on the device"));
         assert!(!all[2].is_home());
         assert_eq!(all[2].to_numbers().unwrap()[0].to_i64(), Some(2));
     }

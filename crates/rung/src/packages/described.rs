@@ -4,8 +4,7 @@
 
 use rung_ops::Op;
 use rung_ops::gradient::Gradient;
-use rung_ops::record::{Entry, Exactness, Kind, Offer, Parameter};
-use std::borrow::Cow;
+use rung_ops::record::{Entry, Offer, Parameter};
 
 /// The lines of `describe` after the argument list.
 pub fn documentation(op: &Op) -> String {
@@ -17,7 +16,7 @@ pub fn documentation(op: &Op) -> String {
         ("Result: ", op.result),
         ("Runs on: ", &rungs(op)),
         ("Gradient: ", gradient(op)),
-        ("Precision: ", &precision(op)),
+        ("Precision: ", &op.exactness()),
     ] {
         text.extend(["\n", head, line, "."]);
     }
@@ -30,41 +29,9 @@ pub fn documentation(op: &Op) -> String {
 /// What the record says of a parameter, or what it takes.
 fn taken(parameter: &Parameter) -> String {
     match parameter.about() {
-        about if parameter.text.is_empty() => format!("{}{about}", kind(parameter.kind)),
+        about if parameter.text.is_empty() => format!("{}{about}", parameter.kind.in_words("")),
         about => about,
     }
-}
-
-fn kind(kind: Kind) -> Cow<'static, str> {
-    let words = |choices: &[&str]| {
-        let all: Vec<String> = choices.iter().map(|word| format!(":{word}")).collect();
-        all.join(" or ")
-    };
-    Cow::Borrowed(match kind {
-        Kind::Choice(choices) => return words(choices).into(),
-        Kind::IndexOr(choices) => {
-            return format!("integers, as an array or a list, or {}", words(choices)).into();
-        }
-        Kind::Operand => "an array or a number",
-        Kind::Array => "an array",
-        Kind::Arrays => "a list of arrays",
-        Kind::Number => "a number",
-        Kind::Integer => "an integer",
-        Kind::Pair => "an integer, or a list of two for the height and the width",
-        Kind::Shape => "a non-negative integer or a list of them",
-        Kind::Integers => "a list of integers",
-        Kind::Each => "an integer, or integers as an array or a list",
-        Kind::Index => "integers, as an array or a list",
-        Kind::ElementType => "an element type",
-        Kind::Flag | Kind::Truth => "true or nil",
-        Kind::Slices => "a list of nil or (start end [step]), one an axis",
-        Kind::Nested => "numbers in nested lists",
-        Kind::Axes => "nil for all axes, an axis, or a list of them",
-        Kind::Text => "a string",
-        Kind::Vector => "a packed vector",
-        Kind::Generator => "a generator",
-        Kind::Any => "as the text says",
-    })
 }
 
 /// `device, lanes, portable; not library: no CBLAS routine computes it`.
@@ -112,24 +79,6 @@ fn gradient(op: &Op) -> &'static str {
         Gradient::Spread => "that of the result, to every element that is folded",
         Gradient::Folded(_) => "known, for every element that is folded",
     }
-}
-
-fn precision(op: &Op) -> Cow<'static, str> {
-    Cow::Borrowed(match op.exact {
-        Exactness::Same => "the definition's bits on every rung",
-        Exactness::Ulp(n) => {
-            let text = "the definition's bits on every rung, within";
-            return format!("{text} {n} ulp of the true value").into();
-        }
-        Exactness::LibraryOrder => {
-            "the definition's bits on lanes and device; the library adds in its own order, within \
-             2 k u sum |a b| of them"
-        }
-        Exactness::Kept => {
-            "a kept library's algorithm: on one machine the same bits from run to run and for any \
-             number of threads"
-        }
-    })
 }
 
 #[cfg(test)]
