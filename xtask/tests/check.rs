@@ -12,7 +12,8 @@ const CARGO: &str = r#"case "$*" in
 *"test --workspace --doc"*) echo "test result: ok. 1 passed; 0 failed; 0 ignored" ;;
 esac"#;
 const PROGRAMS: &str = "echo 'programs: 1 passed, 0 failed'";
-const LOADER: &str = "echo 'libvulkan.so.1 (libc6)'; echo 'libopenblas.so.0 (libc6)'";
+/// As many lines as no pipe holds, after those that are looked for.
+const LOADER: &str = "echo 'libvulkan.so.1 (libc6)'; echo 'libopenblas.so.0 (libc6)'; seq 50000";
 
 const BOTH: &str = "mkdir -p .venv-ptx/nvidia/cu13/bin && cd .venv-ptx/nvidia/cu13/bin && \
                     touch ptxas nvdisasm && chmod +x ptxas nvdisasm";
@@ -69,6 +70,12 @@ fn an_assembler_that_was_fetched_does_not_end_the_run() {
     let (printed, good) = Tree::new("fetched", BOTH).run();
     assert!(good && printed.ends_with(ALL), "{printed}");
     assert!(!printed.contains("SKIPPED: PTX"), "{printed}");
+}
+
+#[test]
+fn a_long_list_of_libraries_is_not_taken_for_a_missing_one() {
+    let (printed, good) = Tree::new("many-libraries", BOTH).run();
+    assert!(good && !printed.contains("apt-get install"), "{printed}");
 }
 
 #[test]
