@@ -5,7 +5,7 @@
 use crate::interrupt::Waiting;
 use rung_lisp::source_of_input::Source;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Bytes of output that are collected before they are written to a file or a pipe.
@@ -25,14 +25,27 @@ pub struct Output(Arc<Shared>);
 
 struct Shared {
     collected: Mutex<Collected>,
-    /// Something was printed where nothing lay.
-    printed: Condvar,
+    /// What the thread that moves output is asked for; held for moments, unlike `collected`, which is
+    /// held while a reader that does not read is written to.
+    asked: Mutex<Asked>,
+    /// Something is asked for, or was done.
+    changed: Condvar,
 }
 
 struct Collected {
     writer: BufWriter<io::Stdout>,
     /// Whether something was printed since the last flush.
     lies: bool,
+}
+
+#[derive(Default)]
+struct Asked {
+    /// Something was printed where nothing lay.
+    printed: bool,
+    /// All of it is wanted now, for the process ends.
+    now: bool,
+    /// That was done, or there is no thread to do it.
+    delivered: bool,
 }
 
 /// The output of this process's program, for its end by a signal.
@@ -44,30 +57,41 @@ impl Output {
         let size = if io::stdout().is_terminal() && !buffered { 0 } else { BUFFER };
         let writer = BufWriter::with_capacity(size, io::stdout());
         let collected = Mutex::new(Collected { writer, lies: false });
-        let output = Output(Arc::new(Shared { collected, printed: Condvar::new() }));
+        let asked = Mutex::new(Asked::default());
+        let output = Output(Arc::new(Shared { collected, asked, changed: Condvar::new() }));
         let (shared, thread) = (output.0.clone(), std::thread::Builder::new());
+        let moves =
+            thread.name("output".into()).stack_size(STACK).spawn(move || shared.keep_moving());
         // Without this thread output is written when there is enough of it, and at the end.
-        let _ = thread.name("output".into()).stack_size(STACK).spawn(move || shared.keep_moving());
+        locked(&output.0.asked).delivered = moves.is_err();
         *locked(&OUTPUT) = Some(output.clone());
         output
     }
 }
 
 impl Shared {
-    /// Writes what has lain long enough, as long as the process lives.
+    /// Writes what has lain long enough, as long as the process lives; at once where it ends.
     fn keep_moving(&self) {
-        let mut collected = locked(&self.collected);
         loop {
-            while !collected.lies {
-                let waited = self.printed.wait(collected);
-                collected = waited.unwrap_or_else(PoisonError::into_inner);
-            }
-            drop(collected);
-            std::thread::sleep(LIES);
-            collected = locked(&self.collected);
+            let asked =
+                self.changed.wait_while(locked(&self.asked), |asked| !asked.printed && !asked.now);
+            let asked = asked.unwrap_or_else(PoisonError::into_inner);
+            let waited = self.changed.wait_timeout_while(asked, LIES, |asked| !asked.now);
+            let (mut asked, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            let now = std::mem::take(&mut asked.now);
+            asked.printed = false;
+            drop(asked);
             // What cannot be written stays, and is reported where the program writes.
-            let _ = collected.flush();
+            let _ = locked(&self.collected).flush();
+            if now {
+                self.change(|asked| asked.delivered = true);
+            }
         }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Asked)) {
+        change(&mut locked(&self.asked));
+        self.changed.notify_all();
     }
 }
 
@@ -86,7 +110,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut collected = locked(&self.0.collected);
         if !std::mem::replace(&mut collected.lies, true) {
-            self.0.printed.notify_one();
+            self.0.change(|asked| asked.printed = true);
         }
         collected.writer.write(bytes)
     }
@@ -96,16 +120,14 @@ impl Write for Output {
     }
 }
 
-/// What was printed arrives before a signal ends the process, unless its reader takes nothing.
+/// What was printed arrives before a signal ends the process, unless its reader takes nothing. The thread
+/// that writes it runs already: one could not be started while the loader of libraries waits for a
+/// file (a pipe or a dead mount where a driver was looked for).
 pub fn deliver() {
-    let Some(mut output) = locked(&OUTPUT).clone() else { return };
-    let (done, delivered) = mpsc::channel();
-    std::thread::spawn(move || {
-        // There is nobody left to whom a failure could be reported.
-        let _ = output.flush();
-        let _ = done.send(());
-    });
-    let _ = delivered.recv_timeout(LAST);
+    let Some(Output(shared)) = locked(&OUTPUT).clone() else { return };
+    shared.change(|asked| asked.now = true);
+    let asked = locked(&shared.asked);
+    let _ = shared.changed.wait_timeout_while(asked, LAST, |asked| !asked.delivered);
 }
 
 /// Standard error as the program sees it: what it printed before is shown before, so that one pipe

@@ -61,6 +61,30 @@ fn what_was_printed_arrives_before_a_signal_ends_the_process() {
     assert_eq!((ended.status.code(), ended.stdout), (Some(130), b"printed".to_vec()));
 }
 
+/// A pipe where the driver's library is looked for: the loader waits for it, and no thread can be started.
+#[test]
+fn a_signal_ends_a_process_whose_loader_waits() {
+    for (signal, number) in [("-TERM", 15), ("-HUP", 1), ("-INT", 2)] {
+        let folder = Folder::new();
+        let mut pipe = Command::new("mkfifo");
+        assert!(pipe.arg(folder.0.join("libcuda.so.1")).status().unwrap().success());
+        let mut command = rung(&folder);
+        command.env("LD_LIBRARY_PATH", &folder.0).args(["--gpu", "-e", "(la:sum (la:ones 3))"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(child.try_wait().unwrap().is_none());
+        let start = Instant::now();
+        // One is enough; another comes in case the first came before anybody waited for it.
+        while child.try_wait().unwrap().is_none() {
+            assert!(start.elapsed() < Duration::from_secs(20), "{signal}");
+            send(signal, &child);
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.signal().or(ended.code()), Some(number));
+    }
+}
+
 /// Nobody reads, and the pipe is full.
 #[test]
 fn a_reader_that_takes_nothing_does_not_keep_a_process_that_is_ended() {
