@@ -15,6 +15,7 @@ pub fn watch() {}
 mod unix {
     use crate::streams;
     use nix::sys::signal::{SigSet, Signal, raise};
+    use std::sync::{Arc, Barrier};
 
     /// From now on; before any other thread is started, which inherits what is blocked.
     pub fn watch() {
@@ -25,12 +26,18 @@ mod unix {
             return;
         }
         let thread = std::thread::Builder::new().name("signals".into()).stack_size(256 << 10);
-        if thread.spawn(move || wait(signals)).is_err() {
-            let _ = signals.thread_unblock();
+        // It has begun before anything else does: a thread begins no more once the loader of libraries
+        // waits for a file, and the signals would be blocked for good.
+        let begun = Arc::new(Barrier::new(2));
+        let there = begun.clone();
+        match thread.spawn(move || wait(signals, &there)) {
+            Ok(_) => drop(begun.wait()),
+            Err(_) => drop(signals.thread_unblock()),
         }
     }
 
-    fn wait(signals: SigSet) {
+    fn wait(signals: SigSet, begun: &Barrier) {
+        begun.wait();
         while let Ok(signal) = signals.wait() {
             streams::deliver();
             let held = rung_base::file::abandon();
