@@ -61,8 +61,11 @@ pub const FRAME_SHIFT: Parameter = keyword("frame-shift", Kind::Number)
     .says("from one frame to the next, as Kaldi says it: in place of hop")
     .unit("ms")
     .above(0.0, 1e6);
-pub const WINDOW: Parameter = keyword("window", Kind::Choice(&["hann", "povey", "rectangular"]))
-    .says("the shape of the window")
+pub const WINDOW: Parameter = keyword("window", Kind::Choice(Window::NAMES))
+    .says(
+        "the shape of the window: hann is periodic, hanning symmetric, hamming and blackman are \
+         symmetric by kaldi's rules and periodic by the others",
+    )
     .default(OF_PRESET);
 pub const PAD: Parameter = keyword("pad", Kind::Choice(&["zero", "reflect", "none", "mirror"]))
     .says(
@@ -275,12 +278,8 @@ fn overridden(preset: &mut Preset, a: &mut Named) -> Result<()> {
     preset.window_length = said.unwrap_or(length);
     let hop = if halved { (preset.window_length / 2).max(1) } else { preset.hop };
     preset.hop = samples(a, "hop", "frame-shift", preset.rate)?.unwrap_or(hop);
-    preset.window = match a.choice("window")? {
-        Some("hann") => Window::Hann,
-        Some("povey") => Window::Povey,
-        Some(_) => Window::Rectangular,
-        None => preset.window,
-    };
+    let said = a.choice("window")?.and_then(|name| Window::named(name, preset.name == "kaldi"));
+    preset.window = said.unwrap_or(preset.window);
     preset.padding = padding(preset, a)?;
     preset.magnitude = a.count("power")? == Some(1);
     if a.flag("db") {

@@ -8,7 +8,6 @@ use crate::preset::{Count, Norm, Padding, Value as Values};
 use crate::record::{CEPSTRA as CEPSTRA_OP, FILTERS as FILTERS_OP, SPECTROGRAM, filters, rules_of};
 use crate::resample::Resampler;
 use crate::scale::Scale;
-use crate::window::Window;
 use crate::{Preset, picture};
 use oddities::Oddities;
 use rung_array::{Array, Number};
@@ -249,7 +248,7 @@ fn fields(rules: &Rules) -> Json {
         "n-fft": preset.n_fft,
         "win-length": preset.window_length,
         "hop": preset.hop,
-        "window": window(preset.window),
+        "window": preset.window.name(),
         "pad": padding(preset.padding),
         "last-frame": preset.count == Count::All,
         "remove-mean": preset.remove_mean,
@@ -278,14 +277,6 @@ fn clamp(preset: &Preset) -> Json {
         (_, Some(frames)) => json!(format!("windows of {frames} frames")),
         (Values::Whisper, None) => json!("the whole signal"),
         _ => Json::Null,
-    }
-}
-
-fn window(window: Window) -> &'static str {
-    match window {
-        Window::Hann => "hann",
-        Window::Povey => "povey",
-        Window::Rectangular => "rectangular",
     }
 }
 

@@ -174,6 +174,27 @@ fn kaldis_logarithms_are_its_own_by_every_option() {
     of("native mirror", &mirror, 1e-4);
 }
 
+/// `hann` is periodic everywhere (kaldi-native-fbank has it beside Kaldi's `hanning`), `hamming` and `blackman`
+/// are symmetric in Kaldi alone.
+#[test]
+fn windows_are_those_of_each_package() {
+    let of = |name: &str, preset, window, within| {
+        let case = format!("{name} {window}");
+        both(&case, "spectrogram", &by(preset, &[("window", word(window))]), within);
+    };
+    for window in ["hamming", "blackman"] {
+        of("librosa", "librosa", window, ENERGY);
+        of("torchaudio", "torchaudio", window, ENERGY);
+    }
+    for window in ["hanning", "hamming", "blackman", "rectangular"] {
+        of("kaldi", "kaldi", window, Within::Much(5e-5));
+    }
+    // Its own arithmetic is single.
+    for window in ["hann", "hanning", "hamming", "blackman", "rectangular"] {
+        of("native", "kaldi", window, Within::Much(1e-4));
+    }
+}
+
 #[test]
 fn cepstra_are_those_of_each_package() {
     let of = |name, preset, more: &[Field], within| {

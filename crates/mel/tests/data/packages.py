@@ -71,8 +71,9 @@ def native(options, kind):
     return np.stack([computer.get_frame(t) for t in range(computer.num_frames_ready)])
 
 
-def native_fbank(bins=23, snip_edges=True):
+def native_fbank(bins=23, snip_edges=True, window="povey"):
     options = knf.FbankOptions()
+    options.frame_opts.window_type = window
     options.mel_opts.num_bins = bins
     options.frame_opts.snip_edges = snip_edges
     return native(options, knf.OnlineFbank)
@@ -127,6 +128,19 @@ CASES = {
     "kaldi mfcc 20 lifter 0": lambda: of_torchaudio(
         kaldi.mfcc, use_energy=True, num_ceps=20, cepstral_lifter=0.0
     ),
+    "torchaudio hamming": lambda: torch_mel(window_fn=torch.hamming_window),
+    "torchaudio blackman": lambda: torch_mel(window_fn=torch.blackman_window),
+    "librosa hamming": lambda: librosa_mel(window="hamming"),
+    "librosa blackman": lambda: librosa_mel(window="blackman"),
+    "kaldi hanning": lambda: of_torchaudio(kaldi.fbank, window_type="hanning"),
+    "kaldi hamming": lambda: of_torchaudio(kaldi.fbank, window_type="hamming"),
+    "kaldi blackman": lambda: of_torchaudio(kaldi.fbank, window_type="blackman"),
+    "kaldi rectangular": lambda: of_torchaudio(kaldi.fbank, window_type="rectangular"),
+    "native hann": lambda: native_fbank(window="hann"),
+    "native hanning": lambda: native_fbank(window="hanning"),
+    "native hamming": lambda: native_fbank(window="hamming"),
+    "native blackman": lambda: native_fbank(window="blackman"),
+    "native rectangular": lambda: native_fbank(window="rectangular"),
     "native": lambda: native_fbank(),
     "native 80": lambda: native_fbank(80),
     "native mirror": lambda: native_fbank(snip_edges=False),
