@@ -16,7 +16,7 @@ pub mod record;
 mod tests;
 
 use crate::{Cloud, Coordinate};
-use rung_base::{Error, ErrorKind, Result};
+use rung_base::{Error, ErrorKind, Result, memory};
 use rung_lanes::Lanes;
 
 /// Points from which groups are made. Groups of 200 take as long as the definition where a quarter of them
@@ -88,11 +88,38 @@ pub fn sample<T: Coordinate>(
 ) -> Result<(Samples<T>, Counts)> {
     let plan = plan(cloud, wanted)?;
     Ok(match cloud.dimension() {
-        1 if cloud.len() >= FEW => pruned::run::<T, 1>(lanes, cloud, &plan),
-        2 if cloud.len() >= FEW => pruned::run::<T, 2>(lanes, cloud, &plan),
-        3 if cloud.len() >= FEW => pruned::run::<T, 3>(lanes, cloud, &plan),
-        _ => definition::run(cloud, &plan, |done| lanes.workers().mark(done)),
+        _ if cloud.len() < FEW => definition::run(cloud, &plan, |done| lanes.workers().mark(done)),
+        1 => pruned::run::<T, 1>(lanes, cloud, &plan),
+        2 => pruned::run::<T, 2>(lanes, cloud, &plan),
+        3 => pruned::run::<T, 3>(lanes, cloud, &plan),
+        4 => pruned::run::<T, 4>(lanes, cloud, &plan),
+        5..=8 => widened::<T, 8>(lanes, cloud, &plan),
+        _ => widened::<T, 16>(lanes, cloud, &plan),
     })
+}
+
+/// Samples of a cloud to whose points zeros are added until they have D coordinates, for there are groups of
+/// six widths, not of sixteen. The square of zero changes no sum of squares, so the bits are the
+/// cloud's own.
+fn widened<T: Coordinate, const D: usize>(
+    lanes: &Lanes,
+    cloud: &Cloud<T>,
+    plan: &Plan,
+) -> (Samples<T>, Counts) {
+    if cloud.dimension() == D {
+        return pruned::run::<T, D>(lanes, cloud, plan);
+    }
+    let plainly = || definition::run(cloud, plan, |done| lanes.workers().mark(done));
+    let wanted = || format!("{} points of {D} coordinates", cloud.len());
+    let Ok(mut wide) = memory::room(cloud.len() * D, wanted) else { return plainly() };
+    for point in cloud.points() {
+        wide.extend_from_slice(point);
+        wide.resize(wide.len().next_multiple_of(D), T::ZERO);
+    }
+    match Cloud::new(&wide, D) {
+        Ok(wide) => pruned::run::<T, D>(lanes, &wide, plan),
+        Err(_) => plainly(),
+    }
 }
 
 /// The same by the definition alone.

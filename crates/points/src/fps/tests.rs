@@ -110,6 +110,30 @@ fn the_groups_give_the_definition_s_samples_of_three_coordinates() {
 }
 
 #[test]
+fn the_groups_give_the_definition_s_samples_of_four_coordinates() {
+    on_every_cloud::<4>();
+}
+
+/// Points of more than three coordinates were given to the plain loop, a hundred times as long.
+#[test]
+fn clouds_of_every_width_are_grouped_and_keep_their_bits() {
+    let lanes = Lanes::new(2);
+    for dimension in 4..=16 {
+        let mut coordinates = Stream(dimension as u64).cloud(900, dimension);
+        let again = coordinates[..40 * dimension].to_vec();
+        coordinates.extend(again);
+        let cloud = Cloud::new(&coordinates, dimension).unwrap();
+        for count in [1, 120, 940] {
+            let wanted = Wanted { count, start: vec![7], ..Wanted::default() };
+            let (plain, _) = sample_plainly(&cloud, &wanted).unwrap();
+            let (grouped, counts) = sample(&lanes, &cloud, &wanted).unwrap();
+            assert!(plain == grouped, "{count} of {dimension} coordinates");
+            assert!(counts.tests > 0, "{count} of {dimension} coordinates");
+        }
+    }
+}
+
+#[test]
 fn starts_masks_and_radii_are_obeyed_alike() {
     for (name, cloud) in clouds(3) {
         let points = cloud.len() / 3;
