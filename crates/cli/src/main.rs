@@ -43,9 +43,12 @@ use std::ffi::OsString;
 pub const STACK: usize = 256 << 20;
 
 fn main() {
-    signals::watch();
+    let watch_signals = signals::block();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    std::process::exit(crash::guard(STACK, move || command(&arguments)));
+    std::process::exit(crash::guard(STACK, move || {
+        watch_signals();
+        command(&arguments)
+    }));
 }
 
 /// Runs a command line and gives its exit code.

@@ -5,11 +5,13 @@
 //! it stays ignored.
 
 #[cfg(unix)]
-pub use unix::watch;
+pub use unix::block;
 
 /// Elsewhere Ctrl-C is all there is.
 #[cfg(not(unix))]
-pub fn watch() {}
+pub fn block() -> impl FnOnce() + Send {
+    || ()
+}
 
 #[cfg(unix)]
 mod unix {
@@ -17,14 +19,23 @@ mod unix {
     use nix::sys::signal::{SigSet, Signal, raise};
     use std::sync::{Arc, Barrier};
 
-    /// From now on; before any other thread is started, which inherits what is blocked.
-    pub fn watch() {
+    /// Blocks them from now on, before any other thread is started, which inherits what is blocked; what is
+    /// returned begins to wait for them. That is for the thread on which Lisp runs: its stack of 256 MiB comes
+    /// first, where address space is short, and what the thread of signals reserves (64 MiB for a few
+    /// bytes) only if there is room.
+    pub fn block() -> impl FnOnce() + Send {
         let mut signals = SigSet::empty();
         let ours = [Signal::SIGTERM, Signal::SIGHUP].into_iter().filter(|one| !is_ignored(*one));
         ours.for_each(|one| signals.add(one));
-        if signals == SigSet::empty() || signals.thread_block().is_err() {
-            return;
+        let blocked = signals != SigSet::empty() && signals.thread_block().is_ok();
+        move || {
+            if blocked {
+                watch(signals);
+            }
         }
+    }
+
+    fn watch(signals: SigSet) {
         let thread = std::thread::Builder::new().name("signals".into()).stack_size(256 << 10);
         // It has begun before anything else does: a thread begins no more once the loader of libraries
         // waits for a file, and the signals would be blocked for good.

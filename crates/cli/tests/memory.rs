@@ -58,8 +58,7 @@ fn operations_ask_for_memory_before_they_take_it() {
         });
         assert!(refused.is_some(), "{form} never succeeds");
     }
-    // Below 400,000 KiB the stack of 256 MiB and what a thread reserves leave nothing for a message.
-    let ran = below(&folder, 440_000, "(la:argsort (la:arange 20000000))");
+    let ran = below(&folder, 400_000, "(la:argsort (la:arange 20000000))");
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(ran.err.contains("error: linalg: no memory for an array of 152.6 MiB"), "{}", ran.err);
     assert!(ran.err.contains("\n  hint: work on parts, "), "{}", ran.err);
