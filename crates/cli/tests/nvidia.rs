@@ -285,6 +285,18 @@ fn a_card_that_cannot_be_used_says_why() {
         let text = "rung: warning: --gpu: hidden by CUDA_VISIBLE_DEVICES; running without it.\n";
         assert_eq!(hidden.err, text);
     }
+    // No driver for Vulkan helps whose cards are hidden.
+    let hidden = [("CUDA_VISIBLE_DEVICES", "")];
+    let found = run_on(&folder, &driver, &hidden, &["doctor", "--gpu"]).out;
+    let lines: Vec<&str> = found.lines().filter(|line| line.contains("[warn]")).collect();
+    let text = "hidden by CUDA_VISIBLE_DEVICES; fix: unset CUDA_VISIBLE_DEVICES";
+    assert!(lines.len() == 1 && lines[0].contains(text), "{found}");
+    let shown = [("STAND_IN_CARDS", "2"), ("CUDA_VISIBLE_DEVICES", "1,0")];
+    let found = run_on(&folder, &driver, &shown, &["doctor", "--device=cuda:0"]).out;
+    assert!(found.contains("Stand-in 1"), "{found}");
+    let none = [("STAND_IN_CARDS", "2"), ("CUDA_VISIBLE_DEVICES", "2")];
+    let none = run_on(&folder, &driver, &none, &["work.lisp", "--gpu"]);
+    assert!(none.err.starts_with("rung: warning: --gpu: no CUDA device; "), "{}", none.err);
     let second = [("STAND_IN_CARDS", "2")];
     let second = run_on(&folder, &driver, &second, &["work.lisp", "--device=cuda:1"]);
     assert_eq!((second.out, second.err.as_str()), (wanted, ""));

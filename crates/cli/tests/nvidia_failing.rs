@@ -258,3 +258,54 @@ fn a_refused_kernel_is_told_once() {
     assert_eq!((there.code, there.out), (Some(0), wanted));
     assert_eq!(there.err.matches("refused a kernel of Rung's own").count(), 1, "{}", there.err);
 }
+
+/// A program whose last card dies on the way, with handlers that go on with 7 for what was there alone.
+const GOING_ON: &str = r#"
+(let ((x (rung:send (la:ones 3000))) (y nil))
+  (setq y (la:exp x))
+  (flet ((instead (c)
+           (print (remove-if-not (lambda (name) (member name '(use-value abort rung:run-portable)))
+                                 (mapcar #'restart-name (compute-restarts c))))
+           (use-value 7 c)))
+    (handler-bind ((rung:device-lost #'instead))
+      (print (list (la:exp y) (aref y 0) (funcall #'aref y 1) (la:sum y) (reduce #'+ y)))))
+  (print (handler-case (elt y 0) (rung:device-lost () 'lost)))
+  (print (la:sum x)))
+"#;
+
+/// `run-portable` was offered where the definition could not read its operands either, and failed without
+/// restarts; readers that are no operations had none. And the bytes that moved were counted on from what
+/// there was no device for any more, which ended the program.
+#[test]
+fn a_program_goes_on_without_what_a_lost_card_had() {
+    let folder = Folder::new();
+    let driver = library(&folder, &[]);
+    folder.file("on.lisp", GOING_ON);
+    let card = [("STAND_IN_FAULT", "cuLaunchKernel:4:700:sticky")];
+    let there = run_on(&folder, &driver, &card, &["on.lisp", "--gpu", "--explain"]);
+    let said = format!("{}{}", there.out, there.err);
+    assert_eq!(there.code, Some(0), "{said}");
+    let lines: Vec<&str> = there.out.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
+    let offered = "(USE-VALUE ABORT)";
+    assert_eq!(lines[..5], [offered; 5], "{said}");
+    assert_eq!(lines[5..], ["(7 7 7 7 7)", "LOST", "3000.0"], "{said}");
+}
+
+/// A number that the card has and cannot give once ended the call, though its operands were there.
+#[test]
+fn a_number_that_cannot_be_read_is_made_by_the_processor() {
+    let (folder, wanted) = prepared();
+    let driver = library(&folder, &[]);
+    let mut made_again = 0;
+    for call in 2..=30 {
+        let fault = format!("cuMemcpyDtoHAsync:{call}:1:twice");
+        let card = [("STAND_IN_FAULT", fault.as_str())];
+        let there = run_on(&folder, &driver, &card, &["work.lisp", "--gpu", "--on-decline=warn"]);
+        let said = format!("{fault}: {}{}", there.out, there.err);
+        let number = there.err.contains("reading 8 bytes from the device failed");
+        // What only a reader of elements waits for is the reader's error, as ever.
+        assert!(there.out == wanted || !number && there.code == Some(1), "{said}");
+        made_again += usize::from(number);
+    }
+    assert!(made_again > 0);
+}

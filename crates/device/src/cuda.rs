@@ -11,7 +11,7 @@ mod open;
 mod queue;
 mod transfer;
 
-pub(crate) use open::{ABSENT, Card, HIDDEN, cards, hidden, is_broken, is_no_fault, no_such, open};
+pub(crate) use open::{ABSENT, Card, HIDDEN, cards, hidden, is_broken, no_such, open, why_none};
 
 use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome, check_launch, lock};
 use crate::self_test::Unsettled;

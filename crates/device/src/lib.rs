@@ -14,6 +14,8 @@ mod wgpu;
 
 pub(crate) use crate::device::sized;
 pub use crate::device::{Buffer, Device, Failure, FailureCode, Info, Outcome, PART, TensorDoubles};
-pub use crate::probe::{Adapter, Mask, Reason, Survey, adapters, may_name, probe, probe_with};
+pub use crate::probe::{
+    Adapter, Cards, Mask, Reason, Survey, adapters, may_name, probe, probe_with,
+};
 pub use crate::residency::{Handle, Held, Layout, Moved, Residency};
 pub use rung_kernel::ptx_not_kept;

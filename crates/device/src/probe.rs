@@ -38,24 +38,43 @@ pub struct Adapter {
     pub unusable: Option<String>,
 }
 
+/// Whether NVIDIA's driver shows cards, or why not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cards {
+    /// It shows some.
+    #[default]
+    Shown,
+    /// There is no driver, or no card.
+    Absent(String),
+    /// `CUDA_VISIBLE_DEVICES` names none.
+    Hidden(String),
+    /// There is a driver, and something is wrong with it.
+    Fault(String),
+}
+
+impl Cards {
+    /// Whether the environment hides them all.
+    pub fn are_hidden(&self) -> bool {
+        matches!(self, Cards::Hidden(_))
+    }
+}
+
 /// What was found, and whether there is a Vulkan loader to ask at all.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     /// Whether the Vulkan loader is installed.
     pub loader: bool,
-    /// Why NVIDIA's driver shows no card.
-    pub cuda: Option<String>,
-    /// Whether that is a fault of the driver, rather than a machine without a card.
-    pub cuda_fault: bool,
+    /// What NVIDIA's driver says.
+    pub cards: Cards,
     /// In the order in which they would be tried.
     pub adapters: Vec<Adapter>,
 }
 
 /// All adapters with the reason each is or is not usable. Opens none of them.
 pub fn adapters() -> Survey {
-    let (cards, cuda) = match cuda::cards() {
-        Ok(cards) => (cards, None),
-        Err(reason) => (Vec::new(), Some(reason)),
+    let (list, cards) = match cuda::cards() {
+        Ok(list) => (list, Cards::Shown),
+        Err(reason) => (Vec::new(), cuda::why_none(reason)),
     };
     let card = |card: cuda::Card| Adapter {
         name: card.name,
@@ -65,9 +84,8 @@ pub fn adapters() -> Survey {
         unusable: card.unusable,
     };
     let adapters = found().into_iter().map(|a| summary(&a.get_info()));
-    let adapters = cards.into_iter().map(card).chain(adapters).collect();
-    let cuda_fault = cuda.as_ref().is_some_and(|reason| !cuda::is_no_fault(reason));
-    Survey { loader: instance().is_some(), cuda, cuda_fault, adapters }
+    let adapters = list.into_iter().map(card).chain(adapters).collect();
+    Survey { loader: instance().is_some(), cards, adapters }
 }
 
 impl Survey {

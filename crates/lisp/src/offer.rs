@@ -22,6 +22,15 @@ pub struct Offer<'t> {
     pub report: &'t str,
 }
 
+impl Offer<'static> {
+    /// A value for that of the call.
+    pub const USE_VALUE: Offer<'static> =
+        Offer { package: CL, name: "USE-VALUE", report: "Give a value in place of the call." };
+    /// The error as nobody's.
+    pub const ABORT: Offer<'static> =
+        Offer { package: CL, name: "ABORT", report: "End with this error." };
+}
+
 /// The restart that a handler chose.
 pub struct Chosen {
     /// Which of the offers.

@@ -19,6 +19,13 @@ fn a_form_without_parentheses_has_its_place() {
     assert_eq!(failure("\n  speed ; here").to_string(), expected);
 }
 
+/// The place was that of the last call before it.
+#[test]
+fn a_variable_without_a_value_has_the_place_of_the_form_around_it() {
+    let text = "(defun f (x)\n (print x)\n (list x\n  nowhere))\n(f 1)";
+    assert_eq!(failure(text).short(), "test.lisp:3:2: error: the variable nowhere is unbound");
+}
+
 #[test]
 fn a_form_without_parentheses_has_its_place_at_the_prompt_and_in_a_loaded_text() {
     let (mut lisp, ..) = lisp_reading("");

@@ -18,11 +18,10 @@ use crate::discover::{find_device, find_library};
 use crate::explain::{Calls, Outcome, What, take_packed};
 use crate::product::{self, Mode};
 use crate::record::{Entry, Exactness, Op, Part, Quick};
-use crate::resident::{self, comes_home};
+use crate::resident;
 use crate::round_trip::KernelCache;
 use crate::table;
 use crate::value::Value;
-use rung_array::Array;
 use rung_base::{Error, ErrorKind, Explain, OnDecline, Precision, Result, Settings};
 use rung_device::{Device, FailureCode, Moved, Residency};
 use rung_lanes::{Lanes, deaf, stoppable};
@@ -381,9 +380,6 @@ impl Ladder {
                 return Err(e);
             }
         };
-        if comes_home(call, &raw) {
-            raw.iter().try_for_each(Array::home)?;
-        }
         if let Some(start) = start {
             let now = self.moved();
             let before = std::mem::replace(&mut self.counted, now);
@@ -414,7 +410,8 @@ impl Ladder {
                 Decline::Lost(text) => {
                     caller.warn(&format!("--gpu: {text}; running without it."));
                     self.device = Err(Decline::NoDevice(text.clone()));
-                    self.residency = None;
+                    // What moved from now on would be nothing less what had moved before.
+                    (self.residency, self.counted) = (None, Moved::default());
                 }
                 Decline::Failed(code, text)
                     if *code == FailureCode::Compile.name()

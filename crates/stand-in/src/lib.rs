@@ -34,7 +34,19 @@ const ERROR_LOG_BYTES: i32 = 6;
 
 fn machine() -> MutexGuard<'static, Machine> {
     static MACHINE: OnceLock<Mutex<Machine>> = OnceLock::new();
-    let machine = MACHINE.get_or_init(|| Mutex::new(Machine::new(Settings::of_environment())));
+    let machine = MACHINE.get_or_init(|| {
+        let settings = Settings::of_environment();
+        if let Some(fault) = &settings.fault {
+            // A fault that can never show would let every test of it pass.
+            let known = FUNCTIONS.contains(&fault.function.as_str());
+            assert!(
+                known,
+                "STAND_IN_FAULT: no function {}; there are {FUNCTIONS:?}",
+                fault.function
+            );
+        }
+        Mutex::new(Machine::new(settings))
+    });
     machine.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -67,6 +79,8 @@ unsafe fn give<T>(at: *mut T, value: T) -> Result<(), Code> {
 /// Declares exported functions: their name, and what they do to the machine.
 macro_rules! exported {
     ($($name:ident as $plain:literal ($($argument:ident: $type:ty),*) |$machine:ident| $body:expr;)*) => {
+        /// Those that a fault may name.
+        const FUNCTIONS: &[&str] = &[$($plain),*];
         $(
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, unused_unsafe, reason = "the driver's names; not all use pointers")]
@@ -79,18 +93,18 @@ macro_rules! exported {
 }
 
 exported! {
-    cuInit as "cuInit" (_flags: u32) |machine| match machine.settings.cards {
-        0 => Err(NO_DEVICE),
+    cuInit as "cuInit" (_flags: u32) |machine| match machine.settings.cards[..] {
+        [] => Err(NO_DEVICE),
         _ => Ok(()),
     };
     cuDriverGetVersion as "cuDriverGetVersion" (at: *mut i32) |machine|
         give(at, machine.settings.version);
     cuDeviceGetCount as "cuDeviceGetCount" (at: *mut i32) |machine|
-        give(at, machine.settings.cards);
+        give(at, machine.settings.cards.len() as i32);
     cuDeviceGet as "cuDeviceGet" (at: *mut i32, ordinal: i32) |machine| {
-        match (0..machine.settings.cards).contains(&ordinal) {
-            true => give(at, ordinal),
-            false => Err(INVALID_DEVICE),
+        match usize::try_from(ordinal).ok().and_then(|at| machine.settings.cards.get(at)) {
+            Some(card) => give(at, *card),
+            None => Err(INVALID_DEVICE),
         }
     };
     cuDeviceGetName as "cuDeviceGetName" (at: *mut c_char, bytes: i32, device: i32) |_machine| {

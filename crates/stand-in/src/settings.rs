@@ -56,8 +56,8 @@ impl FromStr for Fault {
 /// The card that is shown.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many cards.
-    pub cards: i32,
+    /// The numbers of the cards that programs see, in their order.
+    pub cards: Vec<i32>,
     /// 75 is 7.5.
     pub capability: i32,
     /// Bytes of memory.
@@ -91,7 +91,7 @@ impl Settings {
             read(name).unwrap_or(default)
         }
         Settings {
-            cards: number("STAND_IN_CARDS", 1),
+            cards: visible(number("STAND_IN_CARDS", 1), std::env::var("CUDA_VISIBLE_DEVICES").ok()),
             capability: number("STAND_IN_CAPABILITY", 75),
             memory: number("STAND_IN_MEMORY", 1 << 30),
             version: number("STAND_IN_VERSION", 12040),
@@ -106,9 +106,26 @@ impl Settings {
     }
 }
 
+/// The cards of a machine that a list of numbers shows, as the driver has it: up to the first that there is not.
+fn visible(count: i32, list: Option<String>) -> Vec<i32> {
+    let Some(list) = list else { return (0..count).collect() };
+    let numbers = list.split(',').map(|number| number.trim().parse().ok());
+    numbers.map_while(|card| card.filter(|card| (0..count).contains(card))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_shows_cards_in_its_order_up_to_the_first_unknown() {
+        let seen = |list: &str| visible(3, Some(list.to_string()));
+        assert_eq!(visible(2, None), [0, 1]);
+        assert_eq!(seen("2,0"), [2, 0]);
+        assert_eq!(seen("1, 7, 0"), [1]);
+        assert_eq!(seen("-1"), []);
+        assert_eq!(seen(""), []);
+    }
 
     #[test]
     fn faults_are_read() {

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::request::{DoctorForm, Request};
 use crate::{printed, screen};
 use rung_base::settings::{DeviceChoice, OnDecline, Origin, Setting, Settings};
-use rung_device::Survey;
+use rung_device::{Cards, Survey};
 use rung_lanes::Lanes;
 use rung_library::Library;
 use rung_ops::Rung;
@@ -140,27 +140,21 @@ fn device(request: &Request) -> Vec<Finding> {
         () => Mark::NotApplicable,
     };
     let mut findings = Vec::new();
+    // Whose cards are hidden is helped by no driver for Vulkan.
+    let without = if survey.cards.are_hidden() { Mark::NotApplicable } else { bad };
     if usable || named && survey.loader {
         findings.push(probed(&settings.device, &survey, bad));
     } else if !survey.loader {
         findings.push(
-            Finding::new("device", bad, "no Vulkan loader, or no driver for it")
+            Finding::new("device", without, "no Vulkan loader, or no driver for it")
                 .part("wgpu")
                 .fix(DRIVER_FIX),
         );
     } else if survey.adapters.is_empty() {
-        findings.push(Finding::new("device", bad, "no GPU adapter").part("wgpu").fix(DRIVER_FIX));
+        let finding = Finding::new("device", without, "no GPU adapter").part("wgpu");
+        findings.push(finding.fix(DRIVER_FIX));
     }
-    if let Some(reason) = &survey.cuda {
-        let card = |name: &String| name.to_ascii_lowercase().starts_with("cuda");
-        let wanted = matches!(&settings.device.value, DeviceChoice::Named(name) if card(name));
-        let (mark, fix) = match survey.cuda_fault {
-            true => (Mark::Warn, BROKEN_FIX),
-            false => (Mark::NotApplicable, CARD_FIX),
-        };
-        let mark = if wanted { Mark::Fail } else { mark };
-        findings.push(Finding::new("device", mark, reason.clone()).part("cuda").fix(fix));
-    }
+    findings.extend(no_cards(&survey.cards, &settings.device.value, usable, bad));
     for adapter in &survey.adapters {
         let served = findings.iter().any(|finding| finding.text.starts_with(&adapter.name));
         if let Some(reason) = adapter.unusable.as_ref().filter(|_| !served) {
@@ -175,6 +169,21 @@ fn device(request: &Request) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Why NVIDIA's driver shows no card, where it shows none.
+fn no_cards(cards: &Cards, choice: &DeviceChoice, usable: bool, bad: Mark) -> Option<Finding> {
+    let card = |name: &String| name.to_ascii_lowercase().starts_with("cuda");
+    let wanted = matches!(choice, DeviceChoice::Named(name) if card(name));
+    let (reason, mark, fix) = match cards {
+        Cards::Shown => return None,
+        Cards::Absent(reason) => (reason, Mark::NotApplicable, CARD_FIX),
+        Cards::Hidden(reason) if usable => (reason, Mark::NotApplicable, HIDDEN_FIX),
+        Cards::Hidden(reason) => (reason, bad, HIDDEN_FIX),
+        Cards::Fault(reason) => (reason, Mark::Warn, BROKEN_FIX),
+    };
+    let mark = if wanted { Mark::Fail } else { mark };
+    Some(Finding::new("device", mark, reason.clone()).part("cuda").fix(fix))
 }
 
 /// Opens a device, tests it, and measures its round trip.

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::driver::{Attribute, Driver, NO_DEVICE, Refused};
 use super::{CudaDevice, State};
 use crate::device::{Failure, Info, TensorDoubles};
+use crate::probe::Cards;
 use rung_kernel::{Demands, Variants};
 use std::sync::{Arc, Mutex};
 
@@ -24,9 +25,14 @@ pub(crate) const BROKEN: &str = "cannot be loaded";
 /// Where the driver shows no card.
 const NO_CARD: &str = "no CUDA device";
 
-/// Whether a reason is one of a machine without a card, or whose cards somebody hides: nothing is wrong.
-pub(crate) fn is_no_fault(reason: &str) -> bool {
-    reason.ends_with(ABSENT) || reason == NO_CARD || reason == HIDDEN
+/// Whether there is no card to show, somebody hides them, or the driver is at fault.
+pub(crate) fn why_none(reason: String) -> Cards {
+    match &reason[..] {
+        HIDDEN => Cards::Hidden(reason),
+        NO_CARD => Cards::Absent(reason),
+        absent if absent.ends_with(ABSENT) => Cards::Absent(reason),
+        _ => Cards::Fault(reason),
+    }
 }
 
 /// Whether the driver's library is there and cannot be loaded.

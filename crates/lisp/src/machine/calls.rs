@@ -27,6 +27,9 @@ pub(super) fn call_native(
         Body::Plain(body) => body(lisp, arguments),
         Body::Shared(body) => body.clone()(lisp, arguments),
     };
+    if outcome.is_err() {
+        super::lost::instead(lisp, &mut outcome);
+    }
     // A native that took long saw no Ctrl-C itself; nothing after it may run.
     if lisp.interrupted()
         && outcome.is_ok()

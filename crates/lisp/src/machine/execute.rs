@@ -385,7 +385,13 @@ impl Machine {
                 Op::Cdr { to, a } => set!(to, attempt!(arithmetic::cdr(&at!(a)))),
                 Op::Cons { to, a, b } => set!(to, cons(at!(a).clone(), at!(b).clone())),
                 Op::Aref { to, array, index } => {
-                    set!(to, attempt!(crate::library::arrays::aref(&at!(array), &at!(index))));
+                    match crate::library::arrays::aref(&at!(array), &at!(index)) {
+                        Ok(element) => set!(to, element),
+                        Err(escape) => {
+                            settle!();
+                            set!(to, self.instead_of_element(lisp, escape)?);
+                        }
+                    }
                     charge!();
                 }
                 Op::SetAref { array, index, from } => {
@@ -412,7 +418,11 @@ impl Machine {
                     }
                     resume!();
                 }
-                other => attempt!(self.step(lisp, other, base)),
+                other => {
+                    // A variable without a value says where it stands, and asks what to use.
+                    self.pc = pc;
+                    attempt!(self.step(lisp, other, base));
+                }
             }
         }
     }

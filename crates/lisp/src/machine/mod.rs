@@ -10,6 +10,7 @@ mod bridge;
 mod calls;
 mod execute;
 mod generic;
+mod lost;
 mod met;
 mod missing;
 mod step;

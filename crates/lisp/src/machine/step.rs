@@ -166,13 +166,15 @@ impl Machine {
                 arithmetic::set_cdr(&at!(pair), at!(from).clone())?;
             }
             Op::Aref { to, array, index } => {
-                set!(to, crate::library::arrays::aref(&at!(array), &at!(index))?);
+                let element = crate::library::arrays::aref(&at!(array), &at!(index));
+                set!(to, element.or_else(|escape| self.instead_of_element(lisp, escape))?);
                 self.note_fetches(lisp);
             }
             Op::ArefPlane { to, array, first } => {
                 let at = base + first as usize;
                 let indices = &self.stacks.values[at..at + 2];
-                set!(to, crate::library::arrays::aref_any(&at!(array), indices)?);
+                let element = crate::library::arrays::aref_any(&at!(array), indices);
+                set!(to, element.or_else(|escape| self.instead_of_element(lisp, escape))?);
                 self.note_fetches(lisp);
             }
             Op::SetAref { array, index, from } => {

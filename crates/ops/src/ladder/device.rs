@@ -5,11 +5,12 @@ use crate::call::Call;
 use crate::costs::matrix_of;
 use crate::decline::{Answer, Decline, Rung, size};
 use crate::record::{Entry, Op, Part};
-use crate::resident::{Standing, bring_home};
+use crate::resident::{Standing, bring_home, comes_home};
 use crate::round_trip::{RoundTrip, decline_of};
 use crate::value::Value;
-use rung_base::{ErrorKind, Result};
-use rung_device::{Moved, Residency};
+use rung_array::Array;
+use rung_base::{Error, ErrorKind, Result};
+use rung_device::{FailureCode, Moved, Residency};
 
 impl Ladder {
     /// The arrays on the device, if there is one.
@@ -110,7 +111,9 @@ impl Ladder {
             }
         }
         let trip = RoundTrip::new(residency, &self.kernels).beside(self.lanes.as_ref());
-        (member.run)(call, &trip.asking(self.settings.precision.value))
+        let trip = trip.asking(self.settings.precision.value);
+        let answer = (member.run)(call, &trip).and_then(|answer| read(call, answer));
+        answer.or_else(|error| declined(failed(error)?))
     }
 
     /// The estimate of the fastest rung of this run that comes after the device.
@@ -124,5 +127,29 @@ impl Ladder {
             best = best.min(self.costs.library_time(call));
         }
         best
+    }
+}
+
+/// The answer with what the caller reads at once here: a number, or what is narrowed.
+fn read(call: &Call, answer: Answer) -> Result<Answer> {
+    let written = match &answer {
+        Answer::Done(array) => std::slice::from_ref(array),
+        Answer::Several(arrays) => &arrays[..],
+        Answer::Written | Answer::Declined(_) => &[],
+    };
+    if comes_home(call, written) {
+        written.iter().try_for_each(Array::home)?;
+    }
+    Ok(answer)
+}
+
+/// A result that the device made and then could not give is a decline: the rungs below make the call from its
+/// operands. Every other error is the call's own.
+pub(super) fn failed(error: Error) -> Result<Decline> {
+    let text = || error.message().into();
+    match error.kind() {
+        ErrorKind::DeviceLost => Ok(Decline::Lost(text())),
+        ErrorKind::Device => Ok(Decline::Failed(FailureCode::Driver.name(), text())),
+        _ => Err(error),
     }
 }

@@ -1,6 +1,7 @@
 //! Chains of element-wise operations: taken by the lanes in one pass or by the device in one kernel,
 //! and counted as one call.
 
+use super::device::failed;
 use super::stop::interrupted;
 use super::{Declines, Ladder, Site};
 use crate::arguments::Arguments;
@@ -92,7 +93,7 @@ impl Ladder {
         match chain::on_device(&RoundTrip::new(residency, &self.kernels), steps, &call) {
             Ok(Answer::Done(array)) => Some(Ok(array)),
             Ok(_) => None,
-            Err(e) => Some(Err(e)),
+            Err(e) => failed(e).err().map(Err),
         }
     }
 
@@ -137,7 +138,7 @@ impl Ladder {
         match chain::product_on_device(&trip, &after, &call, &more) {
             Ok(Answer::Done(array)) => Some((mode, Ok(array))),
             Ok(_) => None,
-            Err(e) => Some((mode, Err(e))),
+            Err(e) => failed(e).err().map(|e| (mode, Err(e))),
         }
     }
 

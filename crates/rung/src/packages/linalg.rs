@@ -12,7 +12,7 @@ use rung_array::Array;
 use rung_base::{ElementType, ErrorKind};
 use rung_lisp::lisp::{Advice, Lisp};
 use rung_lisp::offer::Offer;
-use rung_lisp::package::{CL, RUNG};
+use rung_lisp::package::RUNG;
 use rung_lisp::packed::Packed;
 use rung_lisp::source::Span;
 use rung_lisp::symbol::Symbol;
@@ -148,13 +148,13 @@ fn call(
     if op.in_place() {
         return assign(lisp, ladder, op, arguments);
     }
-    let results = attempt(lisp, ladder, op, arguments, Ladder::call)?;
-    let results = match results {
+    let run = |lisp: &mut Lisp, tried| match tried {
+        Tried::Rungs => attempt(lisp, ladder, op, arguments, Ladder::call),
+        Tried::Definition => attempt(lisp, ladder, op, arguments, Ladder::call_portable),
+    };
+    let results = match run_or_ask(lisp, op, arguments, run)? {
         Ok(results) => results,
-        Err(error) => match failed(lisp, op, arguments, error)? {
-            Instead::Values(values) => return Ok(lisp.values(values)),
-            Instead::Portable => attempt(lisp, ladder, op, arguments, Ladder::call_portable)??,
-        },
+        Err(values) => return Ok(lisp.values(values)),
     };
     if !op.writes.is_empty() {
         return write_back(lisp, op, arguments, results);
@@ -169,34 +169,77 @@ enum Instead {
     Portable,
 }
 
-const USE_VALUE: Offer =
-    Offer { package: CL, name: "USE-VALUE", report: "Give a value in place of the call." };
-const ABORT: Offer = Offer { package: CL, name: "ABORT", report: "End with this error." };
+/// What has run the call so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tried {
+    Rungs,
+    Definition,
+}
+
+/// The results of a call by the rungs or, where a handler wants it after a failure, by the definition; or the
+/// values that a handler gave in their place.
+fn run_or_ask<T>(
+    lisp: &mut Lisp,
+    op: &'static Op,
+    arguments: &[Value],
+    run: impl Fn(&mut Lisp, Tried) -> Outcome<rung_base::Result<T>>,
+) -> Outcome<Result<T, Vec<Value>>> {
+    let mut by = Tried::Rungs;
+    loop {
+        let error = match run(lisp, by)? {
+            Ok(results) => return Ok(Ok(results)),
+            Err(error) => error,
+        };
+        match failed(lisp, op, arguments, error, by)? {
+            Instead::Values(values) => return Ok(Err(values)),
+            Instead::Portable => by = Tried::Definition,
+        }
+    }
+}
+
 const RUN_PORTABLE: Offer =
     Offer { package: RUNG, name: "RUN-PORTABLE", report: "Run the definition instead." };
 
-/// Offers the restarts of an operation that failed (spec linalg 1.9); a rung's own failure adds
-/// the definition.
+/// Offers the restarts of an operation that failed (spec linalg 1.9). A rung's own failure adds the
+/// definition, where that was not tried yet and can still be: it cannot where elements were lost.
 fn failed(
     lisp: &mut Lisp,
     op: &'static Op,
     arguments: &[Value],
     error: rung_base::Error,
+    tried: Tried,
 ) -> Outcome<Instead> {
     use ErrorKind::{BitsDiffer, Declined, Device, DeviceLost};
-    let rungs_own = matches!(error.kind(), Declined | BitsDiffer | Device | DeviceLost);
+    let portable = tried == Tried::Rungs
+        && match error.kind() {
+            Declined | BitsDiffer | Device => true,
+            DeviceLost => arguments.iter().all(is_readable),
+            _ => false,
+        };
     let escape = Escape::from(error);
     if let Some(condition) = escape.condition() {
         condition.set_slot(symbol::KEY_OPERATION, Value::string(op.name()));
         condition.set_slot(symbol::KEY_ARGUMENTS, value::list(arguments.to_vec()));
     }
-    let offers = [USE_VALUE, ABORT, RUN_PORTABLE];
-    let offers = if rungs_own { &offers[..] } else { &offers[..2] };
+    let offers = [Offer::USE_VALUE, Offer::ABORT, RUN_PORTABLE];
+    let offers = if portable { &offers[..] } else { &offers[..2] };
     let chosen = lisp.offer(escape, offers)?;
     match chosen.number {
         0 => Ok(Instead::Values(chosen.arguments)),
         1 => Err(EscapeKind::Unhandled(chosen.condition).into()),
         _ => Ok(Instead::Portable),
+    }
+}
+
+/// Whether the elements of an argument, and of those in a list, are here or can be brought here.
+fn is_readable(argument: &Value) -> bool {
+    match argument.as_packed() {
+        Some(packed) => packed.array().home().is_ok(),
+        None => {
+            argument.as_cons().is_none()
+                || argument.is_circular()
+                || argument.elements().all(|element| is_readable(&element))
+        }
     }
 }
 
@@ -332,12 +375,13 @@ fn assign(
     arguments: &[Value],
 ) -> Outcome {
     let value = op.assigned.unwrap_or(op.writes[0]);
-    let written = match changed(lisp, ladder, op, arguments, Ladder::assign)? {
+    let run = |lisp: &mut Lisp, tried| match tried {
+        Tried::Rungs => changed(lisp, ladder, op, arguments, Ladder::assign),
+        Tried::Definition => changed(lisp, ladder, op, arguments, Ladder::assign_portable),
+    };
+    let written = match run_or_ask(lisp, op, arguments, run)? {
         Ok(values) => values,
-        Err(error) => match failed(lisp, op, arguments, error)? {
-            Instead::Values(values) => return Ok(lisp.values(values)),
-            Instead::Portable => changed(lisp, ladder, op, arguments, Ladder::assign_portable)??,
-        },
+        Err(values) => return Ok(lisp.values(values)),
     };
     match written.is_empty() {
         true => Ok(arguments[value].clone()),
