@@ -131,7 +131,7 @@ pub const FLAGS: &[Flag] = &[
         },
         show: Some(|request| {
             let setting = &request.settings.on_decline;
-            (setting.value.to_string(), setting.origin.clone())
+            (format!("{:?}", setting.value).to_lowercase(), setting.origin.clone())
         }),
         ..FLAG
     },
