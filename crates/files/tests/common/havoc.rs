@@ -87,7 +87,7 @@ impl Havoc {
     pub fn run(
         mut self,
         files: &[(&str, Vec<u8>)],
-        mend: impl Fn(&mut Vec<u8>),
+        mend: impl Fn(&mut [u8]),
         mut read: impl FnMut(&Path, &mut Havoc),
     ) {
         while self.end.map_or(self.count < FILES, |end| Instant::now() < end) {

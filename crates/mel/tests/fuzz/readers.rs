@@ -8,7 +8,7 @@ use super::*;
 use havoc::Havoc;
 
 /// Pages that a reader does not leave for their sum alone.
-fn mend(bytes: &mut Vec<u8>) {
+fn mend(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = bytes[at..].windows(4).position(|four| four == b"OggS") {
         let start = at + found;
