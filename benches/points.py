@@ -36,10 +36,40 @@ def scan(folder, name, count):
 
 
 def theirs(points, samples):
-    """Every exact sampler: its name, one run of which gives indices."""
+    """Its samplers by buckets, which skip and are exact: name, and a run that gives indices."""
     for height in (3, 5, 7, 9):
         yield f"kdline h={height}", lambda h=height: fpsample.bucket_fps_kdline_sampling(points, samples, h=h)
     yield "kdtree", lambda: fpsample.bucket_fps_kdtree_sampling(points, samples)
+
+
+# Runs a sampler by itself: by how many KiB the process's memory rises.
+PEAK = """
+import sys, resource, numpy as np, fpsample
+points = np.fromfile(sys.argv[1], dtype=np.float32).reshape(-1, 3)
+fpsample.bucket_fps_kdline_sampling(points[:10], 2, h=1)
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+getattr(fpsample, sys.argv[2])(points, int(sys.argv[3]), **({"h": int(sys.argv[4])} if sys.argv[4:] else {}))
+print(peak() - before)
+"""
+
+
+def their_peak(path, samples, label):
+    """KiB beside the cloud and Python, of the sampler of a label."""
+    name, _, height = label.partition(" h=")
+    words = [str(path), f"bucket_fps_{name}_sampling", str(samples), *([height] if height else [])]
+    command = [sys.executable, "-c", PEAK, *words]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def spread(times):
+    """The median, and the least and greatest."""
+    return f"{statistics.median(times):.1f} ({min(times):.1f} to {max(times):.1f})"
+
+
+# What is read: of a point whose distance is computed its coordinates and least distance, of a group that is tested
+# its box and greatest distance, four bytes each.
+BYTES_OF_POINT, BYTES_OF_GROUP = 16, 28
 
 
 def seconds(run):
@@ -73,13 +103,19 @@ def case(folder, name, count, samples):
         for threads in mine:
             took, fields = ours(path, samples, threads)
             mine[threads].append(took)
+    # The plain sampler computes every distance: once is enough to see how long that takes.
+    plain, _ = seconds(lambda: fpsample.fps_sampling(points, samples))
     best = min(times, key=lambda label: statistics.median(times[label]))
     best_ms = statistics.median(times[best])
     one, two = (statistics.median(mine[threads]) for threads in mine)
     share = float(fields["distances"]) / (len(points) * samples)
+    touched = BYTES_OF_POINT * float(fields["distances"]) + BYTES_OF_GROUP * float(fields["tests"])
+    mib = 1 / 1024
     return (
-        f"| {len(points):,} | {samples:,} | {one:.1f} | {two:.1f} | {best_ms:.1f} ({best}) "
-        f"| {best_ms / one:.2f} | {best_ms / two:.2f} | {share:.2%} | {float(fields['bytes']) / len(points):.0f} |"
+        f"| {len(points):,} | {samples:,} | {spread(mine[1])} | {spread(mine[2])} | {spread(times[best])}, {best} "
+        f"| {plain * 1e3:,.0f} | {best_ms / one:.2f} | {best_ms / two:.2f} | {share:.2%} "
+        f"| {touched / samples / 1024:.1f} | {float(fields['bytes']) / len(points):.0f} "
+        f"| {float(fields['peak']) * mib:.1f} | {their_peak(path, samples, best) * mib:.1f} |"
     )
 
 
@@ -137,12 +173,14 @@ def main():
     rows = [case(folder, *one) for one in CASES]
     head = [
         f"Command: `benches/points --write`. Median of {REPEATS} repeats in turn, making the groups "
-        f"included; fpsample has one thread. fpsample {fpsample_version()}, the best of its exact samplers (kdline with h of 3, 5, "
-        f"7, 9, kdtree); both on f32. {platform.machine()}, {page.processor()}, {time.strftime('%Y-%m-%d')}.",
+        f"included, with the least and greatest; fpsample has one thread. fpsample {fpsample_version()}, the better of its two "
+        f"samplers by buckets (kdline, the best h of 3, 5, 7, 9, and kdtree) and, run once, its plain fps_sampling; all on f32. "
+        f"Bytes touched: {BYTES_OF_POINT} of each point whose distance is computed, {BYTES_OF_GROUP} of each group that is tested. "
+        f"Peak: by how much the memory of a process rises beside the cloud. {platform.machine()}, {page.processor()}, {time.strftime('%Y-%m-%d')}.",
         "",
-        "| points | samples | 1 thread, ms | 2 threads, ms | fpsample, ms | ratio, 1 thread | 2 threads "
-        "| distances computed | bytes a point |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| points | samples | 1 thread, ms | 2 threads, ms | fpsample, ms | plain, ms | ratio, 1 thread | 2 threads "
+        "| distances computed | KiB touched a sample | bytes a point | peak, MiB | fpsample's peak, MiB |",
+        "|" + " ---: |" * 13,
     ]
     text = "\n".join(head + rows) + "\n"
     print(text)

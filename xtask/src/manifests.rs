@@ -22,14 +22,17 @@ pub fn every_dependency_says_why(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// A member's dependency is `name.workspace = true`.
+/// A member's dependency is `name.workspace = true`; a solver's is the path of its folder, so that one line
+/// adds it (`crates/rung/src/solvers/listed.rs`).
 pub fn members_take_versions_from_the_workspace(file: &File) -> Vec<Finding> {
     if file.path == "Cargo.toml" || !file.path.ends_with("Cargo.toml") {
         return Vec::new();
     }
     let is_own = |(_, section, line): &(usize, &str, &str)| {
         let refers = line.contains(".workspace = true") || line.contains("workspace = true");
-        section.ends_with("dependencies") && line.contains('=') && !line.starts_with('#') && !refers
+        let is_solver = file.path == "crates/rung/Cargo.toml" && line.contains("{ path = \"../");
+        let is_entry = section.ends_with("dependencies") && line.contains('=');
+        is_entry && !line.starts_with('#') && !refers && !is_solver
     };
     let own = entries(&file.text).into_iter().filter(is_own);
     let text = |line| format!("{}: declare it in [workspace.dependencies]", name(line));

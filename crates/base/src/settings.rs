@@ -88,6 +88,16 @@ pub enum Precision {
     Bf16,
 }
 
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Precision::Strict => "strict",
+            Precision::Tf32 => "tf32",
+            Precision::Bf16 => "bf16",
+        })
+    }
+}
+
 /// Which costs decide who takes a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CostsChoice {

@@ -79,6 +79,37 @@ fn products_run_on_tensor_cores_where_they_are_asked_for() {
     }
 }
 
+/// So do the products inside a mel spectrogram; method fft has none and says so.
+#[test]
+fn products_of_a_spectrogram_run_on_tensor_cores_where_they_are_asked_for() {
+    let folder = Folder::new();
+    let program = |method: &str| {
+        format!(
+            "(print (la:sum (mel:spectrogram (la:sin (la:linspace 0 900 9000)) :rate 16000 \
+             :preset :whisper-80 :method :{method})))"
+        )
+    };
+    folder.file("product.lisp", &program("product"));
+    folder.file("fft.lisp", &program("fft"));
+    let driver = library(&folder, &[]);
+    let here = ran(rung(&folder).arg("product.lisp").output().unwrap()).out;
+    for precision in ["tf32", "bf16"] {
+        let flag = format!("--precision={precision}");
+        let words = ["product.lisp", "--gpu", &flag, "--explain", "--on-decline=verify"];
+        let there = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "80")], &words);
+        assert_eq!(there.code, Some(0), "{}", there.err);
+        assert_ne!(there.out, here, "{}", there.err);
+        let said = format!("device {precision} on tensor cores");
+        assert!(there.err.contains(&said), "{}", there.err);
+        let older = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "75")], &words);
+        assert_eq!(older.out, here);
+        assert!(older.err.contains("device strict, no tensor cores"), "{}", older.err);
+        let words = ["fft.lisp", "--gpu", &flag];
+        let fft = run_on(&folder, &driver, &[("STAND_IN_CAPABILITY", "80")], &words);
+        assert!(fft.err.contains("stays strict with method fft"), "{}", fft.err);
+    }
+}
+
 /// Doubles have the processor's bits on every card; explain and doctor say whether its tensor cores are used.
 #[test]
 fn products_of_doubles_run_on_tensor_cores_that_have_their_bits() {

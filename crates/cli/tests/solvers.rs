@@ -472,3 +472,50 @@ fn every_parameter_stands_beside_the_result_and_in_json() {
         (&beside, &serde_json::json!([[0.0, 1.0, 0.0]]))
     );
 }
+
+/// A main result may replace the file that was read, which is said; nothing else may.
+#[test]
+fn a_file_that_is_read_is_not_replaced_unsaid() {
+    let folder = Folder::new();
+    let cloud = "0 0 0\n1 0 0\n0 2 0\n";
+    folder.file("a.xyz", cloud);
+    let line = ["points", "fps", "a.xyz", "-k", "2", "-o", "./a.xyz"];
+    let ran = run_in(&folder, &line);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let note =
+        "rung: note: ./a.xyz was read and holds the chosen points with all their columns now\n";
+    assert!(ran.err.contains(note), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(folder.0.join("a.xyz")).unwrap(), "0 0 0\n0 2 0\n");
+    // Not where another file is written, and not with -q.
+    let other = ["points", "fps", "a.xyz", "-k", "1", "-o", "b.xyz"];
+    assert!(!run_in(&folder, &other).err.contains("was read"));
+    assert_eq!(run_in(&folder, &[&line[..], &["-q"]].concat()).err, "");
+    // Indices are no points.
+    folder.file("a.csv", "0,0,0\n1,0,0\n");
+    let rows = ["points", "fps", "a.csv", "-k", "1", "--indices", "a.csv", "-o", "c.xyz"];
+    let ran = run_in(&folder, &rows);
+    let text = "a.csv is read, and a result would be written over it";
+    assert!(ran.code == Some(2) && ran.err.contains(text), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(folder.0.join("a.csv")).unwrap(), "0,0,0\n1,0,0\n");
+    // A folder whose files are replaced one by one; and one result over a file that is still to be read.
+    folder.file("d/a.xyz", cloud);
+    folder.file("e/a.ply", "");
+    let ran = run_in(&folder, &["points", "fps", "a.xyz", "d/a.xyz", "-k", "1", "-o", "d"]);
+    assert!(ran.code == Some(2), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(folder.0.join("d/a.xyz")).unwrap(), cloud);
+}
+
+#[test]
+fn a_rate_of_nothing_says_what_to_try() {
+    let folder = Folder::new();
+    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/speech.wav");
+    for preset in ["librosa", "kaldi"] {
+        let line = ["mel", "spectrogram", speech, "--preset", preset, "--rate", "0"];
+        let ran = run_in(&folder, &line);
+        assert!(ran.code == Some(2) && ran.err.contains("hint: rate 16000, say"), "{}", ran.err);
+    }
+    // Where no file is resampled the range of the parameter says it.
+    let filters = ["mel", "filters", "--rate", "0", "--preset", "librosa"];
+    let ran = run_in(&folder, &filters);
+    assert!(ran.err.contains("rate must be above 0, 1000000000 at most"), "{}", ran.err);
+}

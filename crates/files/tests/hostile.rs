@@ -2,6 +2,8 @@
 //! than they hold. Nothing panics, and nothing asks for memory that the file does not back.
 
 mod common;
+#[path = "fuzz/readers.rs"]
+mod fuzz;
 
 use common::{Folder, Random, array, golden};
 use rung_base::{ElementType, Error, ErrorKind, Result};

@@ -63,12 +63,12 @@ pub(crate) fn spectrograms(
     if farthest(samples) * plan.preset.sample_scale * plan.window.len() as f64 > FARTHEST {
         return Ok(Err(Decline::NoKernel("samples so large that energies may be no numbers")));
     }
-    let (trip, tables) = (&trip.strictly(), folded.tables()?);
+    let tables = folded.tables()?;
     let mut all = Vec::new();
     for at in 0..lengths.len() {
         let samples = signals::filled(rules, signals::row(samples, lengths, at))?;
         let energies = taken!(energies(trip, plan, folded, tables, &samples));
-        let values = taken!(valued(trip, plan.preset.value, energies));
+        let values = taken!(valued(&trip.strictly(), plan.preset.value, energies));
         all.push(laid(rules, values)?);
     }
     match (shape.rank(), all.pop()) {
@@ -96,17 +96,19 @@ fn energies(
 ) -> Step {
     let frames = Frames::new(&plan.preset, samples)?;
     let [sums, differences] = folded.frames(&frames, plan.window.len())?;
+    let strictly = trip.strictly();
+    // The products that `--precision` reaches (`record/rounded`).
     let squares = |frames: Array, sinusoids: &Array| -> Step {
         let z = taken!(trip.of_table("matmul", vec![frames.into(), sinusoids.clone().into()]));
-        trip.of_table("mul", vec![z.clone().into(), z.into()])
+        strictly.of_table("mul", vec![z.clone().into(), z.into()])
     };
     let (c, s) =
         (taken!(squares(sums, &tables.cosines)), taken!(squares(differences, &tables.sines)));
-    let mut power = taken!(trip.of_table("add", vec![c.into(), s.into()]));
+    let mut power = taken!(strictly.of_table("add", vec![c.into(), s.into()]));
     if plan.preset.magnitude {
-        power = taken!(trip.of_table("sqrt", vec![power.into()]));
+        power = taken!(strictly.of_table("sqrt", vec![power.into()]));
     }
-    trip.of_table("matmul", vec![power.into(), tables.weights.clone().into()])
+    strictly.of_table("matmul", vec![power.into(), tables.weights.clone().into()])
 }
 
 /// As `Value::apply` has it, step by step.

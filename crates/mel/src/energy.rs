@@ -10,14 +10,14 @@
 //! A frame's numbers do not depend on the frames beside it, so any cutting of a signal gives the same bits.
 
 use crate::device::Tables;
+use crate::engine::{Bound, Engine, Side, times};
 use crate::filters::Filters;
 use crate::frames::Frames;
 use crate::preset::Preset;
 use crate::spectrum::Spectrum;
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result, Shape, memory};
-use rung_lanes::{Lanes, Matrix, product};
-use rung_math::product::cell;
+use rung_lanes::Lanes;
 use rung_math::{Cos, Sin, Unary};
 use std::f64::consts::{PI, TAU};
 use std::ops::Range;
@@ -119,8 +119,16 @@ impl Plan {
     /// # Errors
     /// As `Frames::new`; no memory.
     pub fn energies(&self, lanes: Option<&Lanes>, samples: &[f32]) -> Result<Energies> {
+        self.energies_by(lanes.into(), samples)
+    }
+
+    /// The same by any engine.
+    ///
+    /// # Errors
+    /// As `energies`.
+    pub fn energies_by(&self, engine: Engine, samples: &[f32]) -> Result<Energies> {
         let frames = Frames::new(&self.preset, samples)?;
-        self.of_frames(lanes, &frames, 0..frames.count)
+        self.of_frames(engine, &frames, 0..frames.count)
     }
 
     /// What a frame takes.
@@ -155,7 +163,7 @@ impl Plan {
     /// The energies of some of the frames.
     pub(crate) fn of_frames(
         &self,
-        lanes: Option<&Lanes>,
+        engine: Engine,
         frames: &Frames,
         range: Range<usize>,
     ) -> Result<Energies> {
@@ -167,8 +175,10 @@ impl Plan {
             log_energy: memory::filled(count, 0.0, what)?,
         };
         match &self.way {
-            Way::Fft(way) => self.transformed(lanes, way, frames, range.start, &mut result),
-            Way::Product(way) => self.multiplied(lanes, way, frames, range.start, &mut result),
+            Way::Fft(way) => {
+                self.transformed(engine.lanes(), way, frames, range.start, &mut result)
+            }
+            Way::Product(way) => self.multiplied(engine, way, frames, range.start, &mut result),
         }
         Ok(result)
     }
@@ -204,7 +214,7 @@ impl Plan {
     /// Block after block, each product by all threads.
     fn multiplied(
         &self,
-        lanes: Option<&Lanes>,
+        engine: Engine,
         folded: &Folded,
         frames: &Frames,
         from: usize,
@@ -222,7 +232,10 @@ impl Plan {
                 to.log_energy[at + row] = frames.read(from + at + row, &mut frame) as f32;
                 folded.fold(&frame, sums, differences);
             }
-            folded.multiply(lanes, [&sums, &differences], to_bands);
+            folded.multiply(engine, [&sums, &differences], to_bands);
+            if let Some(bound) = engine.bound() {
+                folded.off(bound, &self.window, [&sums, &differences], to_bands);
+            }
             at += count;
         }
     }
@@ -374,29 +387,59 @@ impl Folded {
     }
 
     /// Bands of the frames whose sums and differences these are.
-    fn multiply(&self, lanes: Option<&Lanes>, [sums, differences]: [&[f32]; 2], to: &mut [f32]) {
+    fn multiply(&self, engine: Engine, [sums, differences]: [&[f32]; 2], to: &mut [f32]) {
         let (depth, columns) = (self.pairs.len(), self.columns);
         let rows = sums.len() / depth;
         let mut power = vec![0.0; rows * columns];
         let mut other = vec![0.0; rows * columns];
-        times(lanes, [rows, depth, columns], sums, &self.cosines, &mut power);
-        times(lanes, [rows, depth, columns], differences, &self.sines, &mut other);
+        engine.times([rows, depth, columns], sums, &self.cosines, &mut power);
+        engine.times([rows, depth, columns], differences, &self.sines, &mut other);
         power.iter_mut().zip(&other).for_each(|(c, s)| *c = *c * *c + s * s);
         if self.magnitude {
             power.iter_mut().for_each(|x| *x = x.sqrt());
         }
-        times(lanes, [rows, columns, self.bands], &power, &self.weights, to);
+        times(engine.lanes(), [rows, columns, self.bands], &power, &self.weights, to);
     }
-}
 
-/// out (m, n) = a (m, k) * b (k, n).
-fn times(lanes: Option<&Lanes>, [m, k, n]: [usize; 3], a: &[f32], b: &[f32], out: &mut [f32]) {
-    if let Some(lanes) = lanes {
-        return product(lanes, Matrix::new(a, m, k), Matrix::new(b, k, n), out);
+    /// How many products a sum of a sinusoid takes.
+    pub(crate) fn depth(&self) -> usize {
+        self.pairs.len()
     }
-    for (row, out) in a.chunks_exact(k).zip(out.chunks_exact_mut(n)) {
-        for (column, out) in out.iter_mut().enumerate() {
-            *out = cell(k, |i| row[i], |i| b[i * n + column]);
+
+    /// The bands of products that are off as a bound says. A frame's products lie in a plane of cosine and
+    /// sine; none moves there by more than the part of sum |x w| over its samples, cosines being at most 1. By the
+    /// triangle inequality over a band's weights the root of its energy moves by that times the root of the
+    /// weights' sum, and a sum of magnitudes by that times the sum.
+    fn off(&self, bound: Bound, window: &[f64], [sums, differences]: [&[f32]; 2], to: &mut [f32]) {
+        let (depth, bands) = (self.pairs.len(), self.bands);
+        let mut weights = vec![0.0f64; bands];
+        for row in self.weights.chunks_exact(bands) {
+            weights.iter_mut().zip(row).for_each(|(sum, &w)| *sum += f64::from(w));
+        }
+        // The roundings of squares and bands on both sides, and of this function.
+        let rounded = 4.0 * (self.columns as f64 + 8.0) * 2f64.powi(-24);
+        // What subnormal numbers lose where an instruction takes them as zeros.
+        let lost = depth as f64 * 2f64.powi(-124);
+        let reach = |numbers: &[f32]| -> f64 {
+            let each = numbers.iter().zip(&self.pairs);
+            each.map(|(&x, &(left, _))| f64::from(x).abs() * window[left].abs()).sum()
+        };
+        let frames = sums.chunks_exact(depth).zip(differences.chunks_exact(depth));
+        for ((sums, differences), to) in frames.zip(to.chunks_exact_mut(bands)) {
+            let far = bound.part * reach(sums).hypot(reach(differences)) + lost;
+            for (energy, &weight) in to.iter_mut().zip(&weights) {
+                let e = f64::from(*energy);
+                let moved = match (self.magnitude, bound.side) {
+                    (true, Side::Least) => (e - far * weight).max(0.0),
+                    (true, Side::Greatest) => e + far * weight,
+                    (false, Side::Least) => (e.sqrt() - far * weight.sqrt()).max(0.0).powi(2),
+                    (false, Side::Greatest) => (e.sqrt() + far * weight.sqrt()).powi(2),
+                };
+                *energy = match bound.side {
+                    Side::Least => moved * (1.0 - rounded).max(0.0),
+                    Side::Greatest => moved * (1.0 + rounded),
+                } as f32;
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! - [`frames`]: which samples a frame sees.
 //! - [`energy`] with `spectrum` and `transform`: from frames to the energy of each band: by a Fourier
 //!   transform, by one matrix product, or by sinusoids at the bands' own frequencies (`melt`); `device`:
-//!   the products there.
+//!   the products there; [`engine`]: who multiplies on the processor.
 //! - [`spectrogram`]: energies as the preset wants them, and cepstra; [`stream`]: the same piece by piece.
 //! - [`record`], [`asked`], [`signals`]: the operations' records, and from a call to a plan and signals.
 //! - [`audio`], [`resample`], [`picture`] and [`shell`]: sound in files, and what a shell does with it.
@@ -16,6 +16,7 @@ pub mod asked;
 pub mod audio;
 mod device;
 pub mod energy;
+pub mod engine;
 pub mod filters;
 pub mod frames;
 pub mod picture;

@@ -250,7 +250,8 @@ impl Preset {
             self.rate.is_finite() && self.rate > 0.0,
             "the rate must be above 0 Hz",
             self.rate.to_string(),
-        )?;
+        )
+        .map_err(|e| e.hint("rate 16000, say, in samples a second"))?;
         refuse(self.hop > 0, "the hop must be 1 sample or more", self.hop.to_string())?;
         refuse(self.mels > 0, "there must be 1 band or more", self.mels.to_string())?;
         let fits = self.window_length > 0 && self.window_length <= self.n_fft;

@@ -1,6 +1,7 @@
 //! The records of the package: what a front end reads, and from a call to a plan.
 
 use crate::asked::{self, Fill, Named, Rules};
+use crate::engine::Engine;
 use crate::preset::NO_PRESET;
 use crate::signals::{self, Signals};
 use crate::spectrogram::Table;
@@ -20,6 +21,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 mod mistakes;
+mod rounded;
 pub mod streamed;
 mod trial;
 
@@ -83,6 +85,7 @@ pub const SPECTROGRAM: Op = Op {
         on_device,
     ),
     samples: trial::spectrograms,
+    rounded: Some(rounded::SPECTROGRAM),
     example: "(mel:spectrogram #d(0 0.5 0 -0.5 0 0.5 0 -0.5) :rate 8 :preset :librosa :n-fft 4 :hop 4 \
               :mels 1 :norm :none) => #f((0.0625 0.25 0.0625))",
     command: Some(&Command {
@@ -165,6 +168,7 @@ pub const CEPSTRA: Op = Op {
     errors: mistakes::CEPSTRA,
     prepare: |op, a, context| prepare(op, a, context, Kinds::Cepstra),
     samples: trial::cepstra,
+    rounded: Some(rounded::CEPSTRA),
     example: "(mel:cepstra #d(0 0.5 0 -0.5 0 0.5 0 -0.5) :rate 8 :preset :librosa :n-fft 4 :hop 4 \
               :mels 1 :norm :none :count 1) => #f((-12.041201 -6.0206003 -12.041201))",
     command: Some(&Command {
@@ -382,11 +386,11 @@ fn asked_of(call: &Call) -> Result<&Asked> {
 }
 
 fn portable(call: &Call) -> Result<Vec<Array>> {
-    run(call, None)
+    run(call, Engine::Plain)
 }
 
 fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    run(call, Some(lanes)).map(Answer::Several)
+    run(call, Engine::Lanes(lanes)).map(Answer::Several)
 }
 
 fn on_device(call: &Call, trip: &RoundTrip) -> Result<Answer> {
@@ -410,7 +414,7 @@ fn with_axes(asked: &Asked, main: Array, frames: usize) -> Result<Vec<Array>> {
     Ok(arrays)
 }
 
-fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+fn run(call: &Call, engine: Engine) -> Result<Vec<Array>> {
     let asked = asked_of(call)?;
     let Asked { plan, rules, lengths, kind, frames } = asked;
     let main = Array::try_build::<f32>(call.shape.clone(), |out| {
@@ -419,8 +423,8 @@ fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
         for (at, out) in out.chunks_exact_mut(size.max(1)).enumerate() {
             let samples = signals::filled(rules, signals::row(&call.operands[0], lengths, at))?;
             let table = match kind {
-                Kinds::Spectrogram => plan.spectrogram(lanes, &samples, None)?,
-                Kinds::Cepstra => plan.cepstra(lanes, &samples)?,
+                Kinds::Spectrogram => plan.spectrogram_by(engine, &samples, None)?,
+                Kinds::Cepstra => plan.cepstra(engine.lanes(), &samples)?,
             };
             place(&table, rules, *frames, out);
         }

@@ -35,7 +35,8 @@ impl Resampler {
         let is_whole = |rate: f64| (1.0..=1e9).contains(&rate) && rate.fract() == 0.0;
         if !is_whole(from) || !is_whole(to) {
             let text = "rates to resample between are whole numbers of Hz";
-            return Err(Error::wanted(ErrorKind::Argument, text, format!("{from} and {to}")));
+            let e = Error::wanted(ErrorKind::Argument, text, format!("{from} and {to}"));
+            return Err(e.hint("rate 16000, say, in samples a second"));
         }
         let (from, to) = (from as u64, to as u64);
         let common = divisor(from, to);

@@ -1,6 +1,7 @@
 //! Energies as a preset wants them, and cepstra.
 
 use crate::energy::{Energies, Plan};
+use crate::engine::Engine;
 use crate::frames::FLOOR;
 use crate::preset::{Cepstra, Preset, Value};
 use rung_base::{Error, ErrorKind, Result, memory};
@@ -102,7 +103,21 @@ impl Plan {
         samples: &[f32],
         value: Option<Value>,
     ) -> Result<Table> {
-        let mut energies = self.energies(lanes, samples)?;
+        self.spectrogram_by(lanes.into(), samples, value)
+    }
+
+    /// The same by any engine.
+    ///
+    /// # Errors
+    /// As `spectrogram`.
+    pub fn spectrogram_by(
+        &self,
+        engine: Engine,
+        samples: &[f32],
+        value: Option<Value>,
+    ) -> Result<Table> {
+        let lanes = engine.lanes();
+        let mut energies = self.energies_by(engine, samples)?;
         let value = value.unwrap_or(self.preset.value);
         match self.preset.clamped().filter(|_| value == self.preset.value) {
             None => value.apply(lanes, &mut energies.bands),

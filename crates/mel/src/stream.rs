@@ -8,6 +8,7 @@
 //! whole, and come as they are to be.
 
 use crate::energy::Plan;
+use crate::engine::Engine;
 use crate::frames::{self, Frames};
 use crate::preset::{Count, Padding};
 use crate::spectrogram::largest;
@@ -142,9 +143,17 @@ impl Stream {
     /// # Errors
     /// NaN or infinity in the samples, none of which is taken then.
     pub fn feed(&mut self, lanes: Option<&Lanes>, samples: &[f32]) -> Result<Vec<f32>> {
+        self.feed_by(lanes.into(), samples)
+    }
+
+    /// The same by any engine.
+    ///
+    /// # Errors
+    /// As `feed`.
+    pub fn feed_by(&mut self, engine: Engine, samples: &[f32]) -> Result<Vec<f32>> {
         frames::check(samples)?;
         self.held.extend_from_slice(samples);
-        let rows = self.rows(lanes, self.whole(self.length()))?;
+        let rows = self.rows(engine, self.whole(self.length()))?;
         self.forget();
         Ok(rows)
     }
@@ -154,9 +163,17 @@ impl Stream {
     /// # Errors
     /// Fewer samples than mirroring takes.
     pub fn finish(&mut self, lanes: Option<&Lanes>) -> Result<End> {
+        self.finish_by(lanes.into())
+    }
+
+    /// The same by any engine.
+    ///
+    /// # Errors
+    /// As `finish`.
+    pub fn finish_by(&mut self, engine: Engine) -> Result<End> {
         let n = self.length();
         frames::check_length(&self.plan.preset, n)?;
-        let mut rows = self.rows(lanes, frames::count(&self.plan.preset, n))?;
+        let mut rows = self.rows(engine, frames::count(&self.plan.preset, n))?;
         rows.extend(self.clamped(self.open.len()));
         let largest = self.largest;
         *self = Stream::new(self.plan.clone());
@@ -179,11 +196,11 @@ impl Stream {
     }
 
     /// The values of the frames up to `end`, as far as they need no others.
-    fn rows(&mut self, lanes: Option<&Lanes>, end: usize) -> Result<Vec<f32>> {
+    fn rows(&mut self, engine: Engine, end: usize) -> Result<Vec<f32>> {
         let plan = self.plan.clone();
         let frames = Frames::held(&plan.preset, &self.held, self.origin);
-        let mut energies = plan.of_frames(lanes, &frames, self.given..end.max(self.given))?;
-        plan.preset.value.first(lanes, &mut energies.bands);
+        let mut energies = plan.of_frames(engine, &frames, self.given..end.max(self.given))?;
+        plan.preset.value.first(engine.lanes(), &mut energies.bands);
         self.largest = self.largest.max(largest(&energies.bands));
         let before = self.given;
         self.given = end.max(self.given);

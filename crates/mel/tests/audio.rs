@@ -1,6 +1,9 @@
 //! Sound in files: every stored width gives its samples, and a file of any bytes gives samples or an
 //! error: cut off anywhere, broken at random, or announcing what it does not hold.
 
+#[path = "fuzz/readers.rs"]
+mod fuzz;
+
 use rung_array::Array;
 use rung_base::{Error, ErrorKind, Result};
 use rung_mel::audio::{Channel, Options, Sound, Take, read, read_in_pieces};
@@ -299,13 +302,18 @@ fn page(flags: u8, end: u64, number: u32, lengths: &[u8], data: &[u8]) -> Vec<u8
     bytes.push(lengths.len() as u8);
     bytes.extend(lengths);
     bytes.extend(data);
-    let sum = bytes.iter().fold(0u32, |sum, &byte| {
+    let sum = page_sum(&bytes);
+    bytes[22..26].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The sum of a page whose own is 0.
+fn page_sum(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0u32, |sum, &byte| {
         (0..8).fold(sum ^ u32::from(byte) << 24, |sum, _| {
             (sum << 1) ^ if sum >> 31 == 1 { 0x04C1_1DB7 } else { 0 }
         })
-    });
-    bytes[22..26].copy_from_slice(&sum.to_le_bytes());
-    bytes
+    })
 }
 
 /// The tone with the packets of its last page on two pages.

@@ -396,6 +396,7 @@ impl Ladder {
             });
         }
         self.tell_of_failures(&declines, caller);
+        self.note_unreached(call, rung, caller);
         self.note_other_work(caller);
         self.note_small_calls(caller);
         self.judge(call, rung, &raw, &declines, caller)?;

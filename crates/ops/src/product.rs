@@ -455,8 +455,11 @@ pub(crate) fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
     }
 }
 
-/// The lanes' product with operands rounded to bf16.
+/// The lanes' products with operands rounded to bf16: a solver's own way, or one product.
 pub fn lanes_bf16(call: &Call, lanes: &Lanes) -> Result<Answer> {
+    if let Some(rounded) = call.op.rounded {
+        return (rounded.lanes)(call, lanes);
+    }
     lanes_stack(call, |a, b, pairs, out: &mut [f32]| {
         rung_lanes::product::bf16::stack(lanes, a, b, pairs, out);
     })

@@ -81,6 +81,23 @@ pub struct Op {
     pub errors: &'static [&'static [Mistake]],
     /// How a shell offers it.
     pub command: Option<&'static Command>,
+    /// A solver's products under `--precision`: an operation that has some says how they run there.
+    pub rounded: Option<&'static Rounded>,
+}
+
+/// How calls that are more than one product run where `--precision` asks for less than strict. A device
+/// does as `RoundTrip` is asked; what is said here holds for all rungs.
+pub struct Rounded {
+    /// Why a call stays strict, in words that follow the operation's name; `None` where its products take
+    /// operands that are rounded.
+    pub strict: fn(&Call) -> Option<&'static str>,
+    /// The depth of those products.
+    pub inner: fn(&Call) -> usize,
+    /// The lanes with operands rounded to bf16.
+    pub lanes: fn(&Call, &Lanes) -> Result<Answer>,
+    /// The least and the greatest results that such products may give, each cell of them off by so much of
+    /// sum |a b|.
+    pub bounds: fn(&Call, f64) -> Result<[Vec<Array>; 2]>,
 }
 
 /// A whole call, without keywords, for operands that need no laying out: small packed arrays of one
@@ -417,6 +434,7 @@ impl Op {
         results: &[],
         errors: &[],
         command: None,
+        rounded: None,
     };
 
     /// Whether it is made of other operations, or finished without asking a rung.

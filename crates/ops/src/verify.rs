@@ -14,6 +14,9 @@ pub fn against_portable(call: &Call, rung: Rung, raw: &Outputs, beside: Option<f
     for array in call.operands.iter().chain(raw) {
         array.home()?;
     }
+    if let (Some(rounded), Some(beside)) = (call.op.rounded, beside) {
+        return between(call, rung, raw, &(rounded.bounds)(call, order(call, beside))?);
+    }
     let wanted = call.anew(|| call.op.rungs.portable.run(call))?;
     let more = call.more.iter().map(|output| output.result);
     // Arrays that are changed in place have one type.
@@ -30,6 +33,52 @@ pub fn against_portable(call: &Call, rung: Rung, raw: &Outputs, beside: Option<f
         };
         if let Some(at) = difference {
             return Err(differ(call, rung, raw, wanted, at));
+        }
+    }
+    Ok(())
+}
+
+/// What a cell of a solver's products may be off, as a part of sum |a b|: by the operands' rounding, and
+/// by the order of additions on both sides.
+fn order(call: &Call, beside: f64) -> f64 {
+    let inner = call.op.rounded.map_or(0, |rounded| (rounded.inner)(call));
+    beside + 2.0 * inner as f64 * 2f64.powi(-24)
+}
+
+/// Fails with the first element outside what its bounds allow; steps behind the products may round in
+/// other places there: four units of the type.
+fn between(
+    call: &Call,
+    rung: Rung,
+    raw: &Outputs,
+    [least, greatest]: &[Vec<Array>; 2],
+) -> Result<()> {
+    for (raw, (least, greatest)) in raw.iter().zip(least.iter().zip(greatest)) {
+        let unit = match raw.element_type() {
+            ElementType::F64 => 2f64.powi(-52),
+            ElementType::F16 => 2f64.powi(-10),
+            _ => 2f64.powi(-23),
+        };
+        let mut triples = raw.numbers().zip(least.numbers().zip(greatest.numbers()));
+        let outside = triples.position(|(x, (least, greatest))| {
+            let (x, least, greatest) = (x.to_f64(), least.to_f64(), greatest.to_f64());
+            let slack = 4.0 * unit * least.abs().max(greatest.abs());
+            let is_inside = (least - slack..=greatest + slack).contains(&x);
+            !is_inside && x != least && x != greatest
+        });
+        if let Some(at) = outside {
+            let number =
+                |a: &Array| a.numbers().nth(at).map_or_else(String::new, |n| n.to_string());
+            let text = format!(
+                "{} on {}: element {at} is {} on the {} and from {} to {} by the definition's bounds",
+                call.op.name(),
+                call.shapes(),
+                number(raw),
+                rung.name(),
+                number(least),
+                number(greatest)
+            );
+            return Err(Error::new(ErrorKind::BitsDiffer, text));
         }
     }
     Ok(())

@@ -1,11 +1,19 @@
 //! Times farthest point sampling over raw f32 triples, for `benches/points`:
-//! `fps FILE COUNT START THREADS REPEATS [indices]`. Prints the median, what was computed, and the memory of
-//! the groups; with `indices` nothing but the indices, as raw 64-bit integers.
+//! `fps FILE COUNT START THREADS REPEATS [indices]`. Prints the median, what was computed, the memory of
+//! the groups, and by how much the process's memory rose (Linux); with `indices` nothing but the indices, as
+//! raw 64-bit integers.
 
 use rung_lanes::Lanes;
 use rung_points::{Cloud, fps};
 use std::io::Write;
 use std::time::Instant;
+
+/// The most memory that this process had so far, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..fps::Wanted::default()
     };
     let lanes = Lanes::new(threads.parse()?);
+    drop(bytes);
+    let before = peak();
     let mut times = Vec::new();
     for _ in 0..repeats.parse::<usize>()?.max(1) {
         let begin = Instant::now();
@@ -39,6 +49,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     times.sort_by(f64::total_cmp);
-    println!("ms {:.3}", times[times.len() / 2]);
+    println!("ms {:.3}\npeak {}", times[times.len() / 2], peak() - before);
     Ok(())
 }

@@ -44,6 +44,8 @@ pub struct Table {
     pub is_text: bool,
     /// What of the file is not in the columns, each a note.
     pub left_out: Vec<String>,
+    /// What is worth a note beside.
+    pub notes: Vec<String>,
     /// The las file it came from, as long as its points are only chosen from.
     las: Option<Arc<las::Source>>,
 }
@@ -142,7 +144,7 @@ impl Table {
         let columns = self.columns.iter().map(of).collect::<Result<_>>()?;
         let las = self.las.as_ref().map(|source| source.chosen(rows)).transpose()?;
         let las = las.map(Arc::new);
-        Ok(Table { columns, is_text: self.is_text, left_out: Vec::new(), las })
+        Ok(Table { columns, is_text: self.is_text, left_out: Vec::new(), notes: Vec::new(), las })
     }
 
     /// The columns that a reader found, with x, y and z first.
@@ -151,7 +153,7 @@ impl Table {
             AXES.iter().position(|axis| column.name == *axis).unwrap_or(AXES.len())
         };
         columns.sort_by_key(place);
-        Table { columns, is_text, left_out: Vec::new(), las: None }
+        Table { columns, is_text, left_out: Vec::new(), notes: Vec::new(), las: None }
     }
 }
 
@@ -195,13 +197,44 @@ fn of_matrix(path: &Path) -> Result<Table> {
     };
     let [rows, columns] = array.shape()[..] else {
         let text = format!("points are an array of shape (n d): got {}", array.shape());
-        return Err(Error::in_data_file(path, None, text));
+        let e = Error::in_data_file(path, None, text);
+        return Err(match array.rank() {
+            1 => e.hint("reshape it: one point a row, (n 3)"),
+            3 => e.hint("clouds one after another are (n d); fps takes their lengths"),
+            _ => e,
+        });
     };
+    let notes = turned(path, rows, columns)?;
     if columns == 0 || columns > MOST_COLUMNS {
         let text = format!("a point has 1 to {MOST_COLUMNS} columns: got shape {}", array.shape());
         return Err(Error::in_data_file(path, None, text));
     }
-    Ok(Table::new(columns_of(&array, rows, columns)?, false))
+    Ok(Table { notes, ..Table::new(columns_of(&array, rows, columns)?, false) })
+}
+
+/// Columns of a matrix of up to three rows: more are points that lie along the other axis. A las file has
+/// about 25, of which three points may be chosen.
+const MOST_OF_FEW: usize = 64;
+
+/// Up to three rows of very many columns are a cloud with one coordinate a row; of a few columns they may
+/// be one, which a note says.
+fn turned(path: &Path, rows: usize, columns: usize) -> Result<Vec<String>> {
+    if !(1..=AXES.len()).contains(&rows) || columns <= AXES.len() {
+        return Ok(Vec::new());
+    }
+    if columns > MOST_OF_FEW {
+        let text = format!("points are an array of shape (n d): got ({rows} {columns})");
+        let e = Error::in_data_file(path, None, text);
+        return Err(e.hint("one point a row: transpose it, nothing is guessed"));
+    }
+    // One point alone is nobody's coordinate.
+    let note = || {
+        format!(
+            "shape ({rows} {columns}) is {rows} points of {columns} columns; a cloud with one coordinate \
+             a row has to be transposed"
+        )
+    };
+    Ok(if rows == 1 { Vec::new() } else { vec![note()] })
 }
 
 /// The columns of a matrix.

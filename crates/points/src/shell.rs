@@ -55,8 +55,8 @@ fn open(path: &Path, options: &[Given]) -> Result<Opened> {
     };
     let table = if option(FORMAT.name).is_some() { read_kitti(path)? } else { read(path)? };
     let mut points = table.points()?;
-    let mut notes: Vec<String> =
-        table.left_out.iter().map(|what| format!("left out: {what}")).collect();
+    let left_out = table.left_out.iter().map(|what| format!("left out: {what}"));
+    let mut notes: Vec<String> = table.notes.iter().cloned().chain(left_out).collect();
     if let Some(word) = option(TYPE.name) {
         let given = points;
         points = given.convert(ElementType::parse(word).unwrap_or(ElementType::F64))?;

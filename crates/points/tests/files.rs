@@ -2,6 +2,11 @@
 //! same, and a file of any bytes gives a cloud or an error: cut off anywhere, broken at random, or
 //! announcing more than it holds.
 
+#[path = "fuzz/readers.rs"]
+mod fuzz;
+#[path = "files/matrices.rs"]
+mod matrices;
+
 use rung_array::Number;
 use rung_base::{Error, ErrorKind, Result};
 use rung_points::files::{READ, Table, WRITTEN, read, read_kitti};

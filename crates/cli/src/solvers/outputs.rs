@@ -29,6 +29,8 @@ pub struct Outputs {
     picture: Option<PathBuf>,
     results: Vec<(usize, PathBuf)>,
     json: bool,
+    /// The file that is read, where the main result takes its place.
+    replaced: Option<PathBuf>,
 }
 
 /// The outputs of each file of a line, in order (of one where it takes none), and everything that can be
@@ -53,7 +55,33 @@ pub fn of_files(
         return Err(Failure::usage(text).hint("-o FOLDER names one; --json prints a line for each"));
     }
     are_different(&all)?;
+    let mut all = all;
+    spare_inputs(&mut all, files)?;
     Ok(all)
+}
+
+/// A main result may take the place of the file that it was made of, which is said then. Nothing else is
+/// written over a file that is read: a further result is no cloud and no sound, and another file of
+/// the line may still have to be read.
+fn spare_inputs(all: &mut [Outputs], files: &[&Path]) -> std::result::Result<(), Failure> {
+    let place = |path: &Path| std::fs::canonicalize(path).ok();
+    let read: Vec<Option<PathBuf>> = files.iter().map(|file| place(file)).collect();
+    for (at, outputs) in all.iter_mut().enumerate() {
+        let main = outputs.main.as_ref().map(|(path, _)| path.clone());
+        for path in outputs.paths().collect::<Vec<_>>() {
+            let Some(written) = place(&path) else { continue };
+            let Some(of) = read.iter().position(|read| read.as_ref() == Some(&written)) else {
+                continue;
+            };
+            if of == at && main.as_ref() == Some(&path) {
+                outputs.replaced = Some(path);
+                continue;
+            }
+            let text = format!("{} is read, and a result would be written over it", path.display());
+            return Err(Failure::usage(text).hint("another name or folder keeps it"));
+        }
+    }
+    Ok(())
 }
 
 /// No result is written over by another.
@@ -115,8 +143,14 @@ impl Outputs {
         file: Option<&Path>,
         several: bool,
     ) -> std::result::Result<Outputs, Failure> {
-        let mut outputs =
-            Outputs { offering, main: None, picture: None, results: Vec::new(), json };
+        let mut outputs = Outputs {
+            offering,
+            main: None,
+            picture: None,
+            results: Vec::new(),
+            json,
+            replaced: None,
+        };
         let command = offering.command;
         for (flag, text) in &asked.typed {
             let target = |suffix: String, endings: &'static [&'static str]| {
@@ -181,6 +215,7 @@ impl Outputs {
     /// Writes the results; the exit code.
     pub fn write(&self, finished: &Finished, screen: &Screen) -> std::result::Result<i32, Failure> {
         self.files(finished).map_err(|e| failure(&e))?;
+        self.tell_replaced(screen);
         if !self.json {
             self.tell_numbers(finished, screen);
         }
@@ -259,6 +294,14 @@ impl Outputs {
         let mut bytes = Vec::new();
         (output.write)(finished, output.endings[0], &mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Says that the file that was read is no more.
+    pub fn tell_replaced(&self, screen: &Screen) {
+        if let Some(path) = &self.replaced {
+            let what = self.offering.command.output.what;
+            screen.note(&format!("{} was read and holds {what} now", path.display()));
+        }
     }
 
     fn tell_numbers(&self, finished: &Finished, screen: &Screen) {

@@ -38,6 +38,7 @@ pub fn run(
     let written = outputs.write_stored(&mut *stored, &mut |done| lent.bar.show("writing", done));
     lent.bar.clear();
     written?;
+    outputs.tell_replaced(&screen);
     if let Some(result) = outputs.main_result() {
         screen.note(&shape_note(result, &stored.shape()));
     }

@@ -2,6 +2,8 @@
 //! element type, and the goldens' folder.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod havoc;
+
 use rung_array::{Array, Number};
 use rung_base::{ElementType, Shape, with_element};
 use std::path::{Path, PathBuf};

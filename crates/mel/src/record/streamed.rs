@@ -1,8 +1,10 @@
 //! The record of a signal that comes in pieces. What is held between two of them goes out of a call and
 //! into the next one as an array, so that a call depends on its arguments alone.
 
+use super::rounded::{both_sides, depth, method_without_products};
 use super::{Named, PACKAGE, Plan, SAMPLES, mistakes, plan, trial, warn_of_empty_bands, work};
 use crate::asked::{self, Rules};
+use crate::engine::Engine;
 use crate::frames;
 use crate::signals::Signals;
 use crate::stream::Stream;
@@ -12,7 +14,7 @@ use rung_lanes::Lanes;
 use rung_ops::Answer;
 use rung_ops::arguments::Arguments;
 use rung_ops::call::{Call, Context, Detail, Output, Prepared};
-use rung_ops::record::{ALL, Definition, Exactness, Family, Kind, Op, Rungs, keyword};
+use rung_ops::record::{ALL, Definition, Exactness, Family, Kind, Op, Rounded, Rungs, keyword};
 use rung_ops::solver::{array, number};
 use std::sync::Arc;
 
@@ -75,6 +77,7 @@ pub const STREAM: Op = Op {
         "a few frames at a time are done before a device has them",
     ),
     samples: trial::streams,
+    rounded: Some(ROUNDED),
     example: "(mel:stream #d(0 0.5 0 -0.5 0 0.5 0) :rate 8 :preset :librosa :n-fft 4 :hop 4 :mels 1 \
               :norm :none) => #f((0.0625) (0.25))",
     ..Op::BASE
@@ -135,27 +138,38 @@ fn doubles(state: &Array) -> Result<Vec<f64>> {
 }
 
 fn portable(call: &Call) -> Result<Vec<Array>> {
-    run(call, None)
+    run(call, Engine::Plain)
 }
 
 fn lanes(call: &Call, lanes: &Lanes) -> Result<Answer> {
-    run(call, Some(lanes)).map(Answer::Several)
+    run(call, Engine::Lanes(lanes)).map(Answer::Several)
 }
 
-fn run(call: &Call, lanes: Option<&Lanes>) -> Result<Vec<Array>> {
+/// Any cutting has the bits of one call here too: a cell's sum does not depend on the rows beside it.
+const ROUNDED: &Rounded = &Rounded {
+    strict: |call| asked_of(call).map_or(None, |asked| method_without_products(&asked.plan)),
+    inner: |call| asked_of(call).map_or(0, |asked| depth(&asked.plan)),
+    lanes: |call, lanes| run(call, Engine::Rounded(lanes)).map(Answer::Several),
+    bounds: |call, part| both_sides(|engine| run(call, engine), part),
+};
+
+fn asked_of(call: &Call) -> Result<&Asked> {
     let asked = match &call.detail {
         Detail::Solver(asked) => asked.downcast_ref::<Asked>(),
         _ => None,
     };
-    let lost = || Error::new(ErrorKind::Internal, "a stream without what is asked");
-    let Asked { plan, before, ends } = asked.ok_or_else(lost)?;
+    asked.ok_or_else(|| Error::new(ErrorKind::Internal, "a stream without what is asked"))
+}
+
+fn run(call: &Call, engine: Engine) -> Result<Vec<Array>> {
+    let Asked { plan, before, ends } = asked_of(call)?;
     let mut stream = before.clone();
     let samples = call.operands[0].as_slice::<f32>().unwrap_or_default();
-    let mut rows = stream.feed(lanes, samples)?;
+    let mut rows = stream.feed_by(engine, samples)?;
     let mut largest = stream.largest();
     if *ends {
         // What feed let go of is not needed by the frames at the end.
-        let end = stream.finish(lanes)?;
+        let end = stream.finish_by(engine)?;
         largest = end.largest;
         rows.extend_from_slice(&end.rows);
     }

@@ -17,6 +17,8 @@ pub enum Mode {
     Strict,
     /// As if nothing had been asked, on a device that has nothing else.
     WithoutCores,
+    /// As if nothing had been asked, for a reason of the operation's own.
+    Unreached(&'static str),
     /// Operands rounded to bf16, on the processor.
     Bf16,
     /// Operands rounded, on a device.
@@ -33,6 +35,8 @@ impl Mode {
         match self {
             Mode::Strict => "strict",
             Mode::WithoutCores => "strict, no tensor cores",
+            // The reason is a note of the run.
+            Mode::Unreached(_) => "strict",
             Mode::Bf16 => "bf16",
             Mode::Tensor(Rounding::Tf32) => "tf32 on tensor cores",
             Mode::Tensor(Rounding::Bf16) => "bf16 on tensor cores",
@@ -44,10 +48,15 @@ impl Mode {
     /// How far a cell of a call may be off beside a foreign order of additions, as a part of
     /// sum |a b|.
     pub fn bound(self, call: &Call) -> Option<f64> {
-        let Detail::Product(Product { inner: k, .. }) = call.detail else { return None };
+        let k = match (&call.detail, call.op.rounded) {
+            (Detail::Product(Product { inner, .. }), _) => *inner,
+            (_, Some(rounded)) => (rounded.inner)(call),
+            _ => return None,
+        };
         let of = |unit: f64| unit * (2.0 + unit);
         match self {
             Mode::Strict | Mode::WithoutCores | Mode::Doubles | Mode::OtherOrder => None,
+            Mode::Unreached(_) => None,
             Mode::Bf16 => Some(of(Rounding::Bf16.unit())),
             Mode::Tensor(rounding) => Some(of(rounding.unit()) + tensor::bound(k)),
         }
@@ -56,6 +65,14 @@ impl Mode {
 
 /// The mode of a call on a rung, with the device that there is; `None` where there is one way alone.
 pub fn mode(call: &Call, rung: Rung, precision: Precision, device: Option<&Info>) -> Option<Mode> {
+    let tensor_cores = device.is_some_and(|info| info.tensor_cores);
+    if let Some(rounded) = call.op.rounded {
+        if precision == Precision::Strict {
+            return None;
+        }
+        let reason = (rounded.strict)(call);
+        return reason.map(Mode::Unreached).or_else(|| less(rung, precision, tensor_cores));
+    }
     let Detail::Product(p) = call.detail else { return None };
     if p.form != Form::Cells {
         return None;
@@ -68,10 +85,14 @@ pub fn mode(call: &Call, rung: Rung, precision: Precision, device: Option<&Info>
             TensorDoubles::Absent | TensorDoubles::Untested => None,
         };
     }
-    let tensor_cores = device.is_some_and(|info| info.tensor_cores);
     if call.raw != ElementType::F32 || precision == Precision::Strict {
         return None;
     }
+    less(rung, precision, tensor_cores)
+}
+
+/// What a rung makes of singles where less than strict is asked.
+fn less(rung: Rung, precision: Precision, tensor_cores: bool) -> Option<Mode> {
     match (precision, rung) {
         (Precision::Bf16, Rung::Lanes) => Some(Mode::Bf16),
         (_, Rung::Lanes | Rung::Portable) => Some(Mode::Strict),
