@@ -7,6 +7,10 @@ use crate::{Error, ErrorKind, Result};
 /// Bytes from which `ask` asks: below, the question costs more than it is worth.
 const LEAST: u64 = 4 << 20;
 
+/// Bytes of an allocation that glibc serves from the arena of a thread: beyond its caches, which end at 1 KiB,
+/// and below 128 KiB, from where each is mapped by itself.
+const ARENA_S: u64 = 8 << 10;
+
 /// What to try where memory is short.
 const TRY: &str = "work on parts, take a narrower :element-type, or drop arrays that are not \
                    needed any more";
@@ -41,11 +45,19 @@ pub fn ask(bytes: u64, wanted: impl FnOnce() -> String) -> Result<()> {
     if bytes < LEAST {
         return Ok(());
     }
-    let mut space = Vec::<u8>::new();
-    let asked = usize::try_from(bytes).is_ok_and(|bytes| space.try_reserve_exact(bytes).is_ok());
-    // Without this the compiler may leave out an allocation that nobody uses.
-    std::hint::black_box(&space);
-    if asked { Ok(()) } else { Err(lack(bytes, wanted())) }
+    let could_be_had = |bytes: u64| {
+        let mut space = Vec::<u8>::new();
+        let had = usize::try_from(bytes).is_ok_and(|bytes| space.try_reserve_exact(bytes).is_ok());
+        // Without this the compiler may leave out an allocation that nobody uses.
+        std::hint::black_box(&space);
+        had
+    };
+    // A thread for which glibc found no room of its own so far (an arena: 64 MiB of addresses, 128 while it is
+    // made) takes it at the next allocation after which there is some: now, rather than from what was asked for.
+    if could_be_had(bytes) && could_be_had(ARENA_S) && could_be_had(bytes) {
+        return Ok(());
+    }
+    Err(lack(bytes, wanted()))
 }
 
 /// The bytes of `count` elements.
